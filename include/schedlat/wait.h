@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * A wait: the time between "could run" and "runs" of one task, what held it
+ * instant by instant, and where it could have run instead.
+ *
+ * Invariants, asserted by the tests for every wait:
+ *	delay_ns == run_ns - start_ns		(lower bound if open at the end)
+ *	sum(segments[].ns) == delay_ns		when segments are present
+ *	sum(cause_ns[]) == delay_ns		over the HOLD and FAIR causes
+ * All times are ns on the recording's clock. "No CPU known" is -1, "no such
+ * instant" is SL_WAIT_NO_TIME, an unknown task is tid -1.
+ */
+#ifndef SCHEDLAT_WAIT_H
+#define SCHEDLAT_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SL_WAIT_NO_TIME UINT64_MAX
+
+enum sl_wait_kind { SL_WAIT_WAKE, SL_WAIT_PREEMPT, SL_WAIT_FORK, SL_WAIT_NR };
+
+enum sl_class { SL_CLASS_UNKNOWN, SL_CLASS_STOP, SL_CLASS_DL, SL_CLASS_RT, SL_CLASS_FAIR,
+		SL_CLASS_IDLE, SL_CLASS_EXT, SL_CLASS_NR };
+
+/* A cause: what held the task (HOLD, FAIR) or sent it there (PLACE). See schedlat-causes(7). */
+enum sl_cause {
+#define SL_CAUSE(ID, id, family, doc, needs) SL_CAUSE_##ID,
+#include "../../lib/why/causes.def"
+	SL_CAUSE_NR,
+	SL_CAUSE_NONE = SL_CAUSE_NR
+};
+/* HOLD and FAIR causes come first: these partition a wait. */
+#define SL_CAUSE_HOLD_NR (SL_CAUSE_FAIR_UNDETERMINED + 1)
+
+enum sl_cause_family { SL_FAMILY_HOLD, SL_FAMILY_FAIR, SL_FAMILY_PLACE };
+
+struct sl_cause_desc {
+	const char *id;			/* "wake-path" */
+	enum sl_cause_family family;
+	const char *doc;
+	const char *needs;
+};
+extern const struct sl_cause_desc sl_cause_descs[SL_CAUSE_NR];
+
+enum sl_confidence { SL_CONF_EXACT, SL_CONF_DERIVED, SL_CONF_UNKNOWN, SL_CONF_NR };
+
+enum sl_taint {
+	SL_TAINT_LOST_EVENTS = 1 << 0,	/* a gap touches it: no sample */
+	SL_TAINT_BEFORE_TRACE = 1 << 1,	/* part of it lies before a CPU's first event */
+	SL_TAINT_INCONSISTENT = 1 << 2,	/* a switch was missed: no sample */
+	SL_TAINT_CLOCK_SKEW = 1 << 3,	/* its ends are out of order: no sample */
+	SL_TAINT_OPEN_AT_END = 1 << 4,	/* never ran: delay_ns is a lower bound: no sample */
+};
+#define SL_TAINT_NR 5
+
+enum sl_waker_context { SL_WAKER_UNKNOWN, SL_WAKER_TASK, SL_WAKER_SOFTIRQ, SL_WAKER_HARDIRQ,
+			SL_WAKER_NMI, SL_WAKER_NR };
+
+struct sl_segment {
+	uint64_t start_ns, ns;
+	enum sl_cause cause;		/* HOLD: also the kind; FAIR: the kind is "fair", this the reason */
+	enum sl_confidence confidence;
+	int cpu;			/* the CPU it was queued on; -1 before it was queued */
+	int32_t occupant_tid;		/* who ran there; 0 idle, -1 unknown or nobody in particular */
+	char occupant_comm[16];		/* "" when unknown */
+	/* the event that began it */
+	const char *evidence_event;	/* tracepoint name, static */
+	uint64_t evidence_ns;
+	int evidence_cpu;
+};
+
+struct sl_wait {
+	int32_t tid, tgid;		/* tgid -1: unknown process */
+	char comm[16];
+	enum sl_class sched_class;
+	enum sl_wait_kind kind;
+	uint64_t waking_ns;		/* sched_waking; NO_TIME: not recorded or not a wakeup */
+	uint64_t wakeup_ns;		/* queued; NO_TIME: not recorded */
+	uint64_t start_ns;		/* per --from: where delay_ns starts */
+	uint64_t run_ns;		/* NO_TIME: open at the end */
+	uint64_t delay_ns;
+	int32_t waker_tid;		/* -1: unknown (no sched_waking) */
+	char waker_comm[16];
+	enum sl_waker_context waker_context;
+	int waker_cpu, prev_cpu, wake_cpu, run_cpu;	/* -1: no event told it */
+	unsigned int migrations;	/* while queued */
+	unsigned int taints;		/* enum sl_taint bits */
+
+	uint64_t cause_ns[SL_CAUSE_HOLD_NR];
+	uint64_t confidence_ns[SL_CAUSE_HOLD_NR][SL_CONF_NR];	/* sums to cause_ns */
+
+	unsigned int place_causes;	/* bit (cause - SL_CAUSE_HOLD_NR) per PLACE cause that applies */
+	enum sl_confidence place_confidence;
+	uint64_t avoidable_ns;		/* time an allowed CPU that was idle at enqueue stayed free */
+	int avoidable_cpu;		/* -1: none */
+
+	enum sl_cause primary;
+	uint64_t primary_ns;
+	enum sl_confidence primary_confidence;
+
+	struct sl_segment *segments;	/* NULL: not asked for */
+	unsigned int nr_segments;
+};
+
+const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preempt" "fork" */
+const char *sl_class_name(enum sl_class sched_class);			/* "fair" ... "unknown" */
+const char *sl_confidence_name(enum sl_confidence confidence);		/* "exact" ... */
+const char *sl_taint_name(enum sl_taint taint);				/* "lost-events" ... */
+const char *sl_waker_context_name(enum sl_waker_context context);	/* "task" ... */
+/* "fair" for FAIR causes, else the cause's own id. */
+const char *sl_segment_kind_name(const struct sl_segment *segment);
+
+#endif
