@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make              build ./schedlat and libschedlat
-# make O=dir        build into dir
-# make V=1          show commands;  WERROR=1  warnings are errors
+# make              build ./schedlat, libschedlat.a and libschedlat.so
+# make O=dir        build into dir (default: build)
+# make V=1          show commands;  WERROR=1  warnings are errors;  LTO=1  link-time optimisation
 # make SANITIZE=address,undefined
-# make install      DESTDIR= PREFIX=/usr/local
-# make demo, make check, make bench: see README.md
+# make install      DESTDIR= PREFIX=/usr/local;  make uninstall
+# make demo         record ten seconds here and explain them
+# make check        every test;  make lint  only those of tests/lint
+# make bench        measure speed and overhead;  make fuzz  FUZZ_SECONDS=300
 
 O ?= build
 PREFIX ?= /usr/local
 CC ?= gcc
 PKG_CONFIG ?= pkg-config
-
-include mk/config.mk
+VERSION := 0.1.0
 
 ROOMS := util event trace live sched wait why stats report out
 LIB_SRC := $(wildcard $(ROOMS:%=lib/%/*.c))
 TOOL_SRC := $(wildcard tools/*.c)
 
-all: $(O)/libschedlat.a $(O)/schedlat schedlat
+all:
 
+include mk/config.mk
 include mk/rules.mk
+include mk/test.mk
+include mk/install.mk
+
+all: $(O)/schedlat $(O)/libschedlat.a $(O)/libschedlat.so $(O)/schedlat.pc $(TREE_LINK)

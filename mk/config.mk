@@ -1,20 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Compiler flags and the libraries that pkg-config finds.
 
-CPPFLAGS += -Iinclude -Ilib -D_GNU_SOURCE
 CFLAGS ?= -O2 -g
+SL_CPPFLAGS = -Iinclude -Ilib -D_GNU_SOURCE -DSCHEDLAT_VERSION='"$(VERSION)"'
 SL_CFLAGS = -std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -fvisibility=hidden -fPIC
+SL_LDFLAGS =
 
-LIBS_NEEDED := libtracefs libtraceevent libzstd zlib jansson
-LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS_NEEDED) 2>/dev/null)
-LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS_NEEDED) 2>/dev/null) -lpthread
+# pkg-config module = Debian package
+LIBS_NEEDED := libtracefs=libtracefs-dev libtraceevent=libtraceevent-dev libzstd=libzstd-dev \
+	       zlib=zlib1g-dev jansson=libjansson-dev
+MODULES := $(foreach m,$(LIBS_NEEDED),$(firstword $(subst =, ,$(m))))
+
+# Targets that compile nothing must work on a machine without the libraries.
+ifneq ($(filter-out clean uninstall lint deps demo check,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(shell command -v $(PKG_CONFIG)),)
+$(error $(PKG_CONFIG) is missing: on Debian, apt-get install pkg-config)
+endif
+MISSING := $(foreach m,$(LIBS_NEEDED),$(if $(shell $(PKG_CONFIG) --exists \
+	   $(firstword $(subst =, ,$(m))) && echo y),,$(lastword $(subst =, ,$(m)))))
+ifneq ($(strip $(MISSING)),)
+$(error libraries are missing: on Debian, apt-get install $(strip $(MISSING)))
+endif
+LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(MODULES))
+LIBS := $(shell $(PKG_CONFIG) --libs $(MODULES)) -lpthread
+endif
 
 ifneq ($(WERROR),)
 SL_CFLAGS += -Werror
 endif
 ifneq ($(SANITIZE),)
-SL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
-LDFLAGS += -fsanitize=$(SANITIZE)
+SL_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+SL_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
+ifneq ($(LTO),)
+SL_CFLAGS += -flto=auto -ffat-lto-objects
+SL_LDFLAGS += -flto=auto
+endif
+
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))

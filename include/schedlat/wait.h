@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "schedlat/api.h"
+
 #define SL_WAIT_NO_TIME UINT64_MAX
 
 enum sl_wait_kind { SL_WAIT_WAKE, SL_WAIT_PREEMPT, SL_WAIT_FORK, SL_WAIT_NR };
@@ -41,7 +43,7 @@ struct sl_cause_desc {
 	const char *doc;
 	const char *needs;
 };
-extern const struct sl_cause_desc sl_cause_descs[SL_CAUSE_NR];
+extern SL_API const struct sl_cause_desc sl_cause_descs[SL_CAUSE_NR];
 
 enum sl_confidence { SL_CONF_EXACT, SL_CONF_DERIVED, SL_CONF_UNKNOWN, SL_CONF_NR };
 
@@ -103,12 +105,12 @@ struct sl_wait {
 	unsigned int nr_segments;
 };
 
-const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preempt" "fork" */
-const char *sl_class_name(enum sl_class sched_class);			/* "fair" ... "unknown" */
-const char *sl_confidence_name(enum sl_confidence confidence);		/* "exact" ... */
-const char *sl_taint_name(enum sl_taint taint);				/* "lost-events" ... */
-const char *sl_waker_context_name(enum sl_waker_context context);	/* "task" ... */
+SL_API const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preempt" "fork" */
+SL_API const char *sl_class_name(enum sl_class sched_class);			/* "fair" ... "unknown" */
+SL_API const char *sl_confidence_name(enum sl_confidence confidence);		/* "exact" ... */
+SL_API const char *sl_taint_name(enum sl_taint taint);				/* "lost-events" ... */
+SL_API const char *sl_waker_context_name(enum sl_waker_context context);	/* "task" ... */
 /* "fair" for FAIR causes, else the cause's own id. */
-const char *sl_segment_kind_name(const struct sl_segment *segment);
+SL_API const char *sl_segment_kind_name(const struct sl_segment *segment);
 
 #endif

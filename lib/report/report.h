@@ -6,6 +6,7 @@
 #ifndef SL_REPORT_REPORT_H
 #define SL_REPORT_REPORT_H
 
+#include "schedlat/api.h"
 #include "schedlat/wait.h"
 #include "trace/source.h"
 #include "util/err.h"
@@ -23,7 +24,7 @@ struct sl_why_spec {
 };
 
 /* "p99.9", "p50", "max" or a duration: "500us". SL_EUSAGE with what is accepted. */
-int sl_why_parse(const char *text, struct sl_why_spec *ret_spec, struct sl_err *err);
+SL_API int sl_why_parse(const char *text, struct sl_why_spec *ret_spec, struct sl_err *err);
 
 struct sl_filter {			/* empty (all zero) selects everything */
 	const int32_t *pids; unsigned int nr_pids;	/* processes: all their threads */
@@ -69,7 +70,7 @@ enum sl_discard {
 	SL_DISCARD_FILTERED,		/* not selected by -p -t --comm -C -G --time */
 	SL_DISCARD_NR
 };
-const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
+SL_API const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
 
 struct sl_group {
 	enum sl_wait_kind kind;
@@ -141,11 +142,11 @@ struct sl_report {
  * is nothing to analyse (no sched_switch, no wakeup, or wakeups and switches
  * that never pair). *ret_report is owned by the caller.
  */
-int sl_report_run(const struct sl_report_params *params, struct sl_report **ret_report,
+SL_API int sl_report_run(const struct sl_report_params *params, struct sl_report **ret_report,
 		  struct sl_err *err);
-void sl_report_free(struct sl_report *report);	/* NULL is fine */
+SL_API void sl_report_free(struct sl_report *report);	/* NULL is fine */
 
 /* Value of a metadata key, NULL when the recording has none. */
-const char *sl_report_meta_get(const struct sl_report *report, const char *key);
+SL_API const char *sl_report_meta_get(const struct sl_report *report, const char *key);
 
 #endif
