@@ -38,7 +38,7 @@ present()
 	case $1 in
 	cmd:*) command -v "${1#cmd:}" >/dev/null ;;
 	pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
-	inc:*) printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "${1#inc:}" |
+	inc:*) printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h "${1#inc:}" |
 		${CC:-gcc} -fsyntax-only -x c - 2>/dev/null ;;
 	lib:*) [ "$(${CC:-gcc} -print-file-name="${1#lib:}" 2>/dev/null)" != "${1#lib:}" ] ;;
 	esac
