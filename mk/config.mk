@@ -3,8 +3,9 @@
 
 CFLAGS ?= -O2 -g
 SL_CPPFLAGS = -Iinclude -Ilib -D_GNU_SOURCE -DSCHEDLAT_VERSION='"$(VERSION)"'
-SL_CFLAGS = -std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -fvisibility=hidden -fPIC
-SL_LDFLAGS =
+SL_CFLAGS = -std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
+	    -fvisibility=hidden -fPIC
+SL_LDFLAGS = -Wl,--as-needed
 
 # pkg-config module = Debian package
 LIBS_NEEDED := libtracefs=libtracefs-dev libtraceevent=libtraceevent-dev libzstd=libzstd-dev \

