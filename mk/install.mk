@@ -9,10 +9,9 @@ INSTALL ?= install
 
 MAN_PAGES := $(wildcard man/*.[1-9])
 
-# The public headers are one flat directory once installed.
-HEADERS := include/schedlat/api.h include/schedlat/wait.h lib/why/causes.def \
-	   lib/report/report.h lib/trace/source.h lib/event/event.h lib/event/events.def \
-	   lib/util/err.h $(wildcard include/schedlat/schedlat.h)
+# The public headers: what report.h needs, whole. Once installed they are one flat directory.
+PUBLIC := lib/report/report.h $(wildcard include/schedlat/*.h)
+HEADERS = $(sort $(filter %.h %.def,$(shell $(CC) -MM $(SL_CPPFLAGS) -x c $(PUBLIC))))
 
 $(O)/schedlat.pc: mk/schedlat.pc.in mk/install.mk
 	@mkdir -p $(@D)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the lint tests share: TAP output and the list of the project's files."""
 import os
+import re
 import subprocess
 import sys
 
@@ -77,3 +78,18 @@ def tool():
 def run(*args, **kwargs):
     """stdout of the tool with these arguments; stderr is dropped unless asked for."""
     return subprocess.run([tool(), *args], capture_output=True, text=True, check=False, **kwargs)
+
+
+def commands():
+    """The commands that -h lists."""
+    return set(re.findall(r"^\s+([a-z]+)\s{2,}\S", run("-h").stdout, re.M))
+
+
+def help_options(command):
+    """-x and --long of the option lines of a command's help."""
+    options = set()
+    for line in run(command, "-h").stdout.splitlines():
+        if re.match(r"\s+-", line):
+            left = re.split(r"\s{2,}", line.strip())[0]
+            options |= set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[A-Za-z])(?![\w-])", left))
+    return options

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# bash completion for schedlat; tests/lint/completion.t compares it with schedlat CMD -h.
+
+# The options of a command.
+__schedlat_options()
+{
+	case $1 in
+	record)
+		echo "-o --output -d --duration -p --pid -t --tid -C --cpu -m --buffer-size --no-irq
+			--compress --backend --flight -T --threshold -v --verbose -q --quiet"
+		;;
+	report)
+		echo "-i --input -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --from --waits
+			--by -s --sort --fields -H --histogram --exact --why --why-p50 --why-p90
+			--why-p99 --why-p999 --why-max -n -j --json -x --field-separator --threads
+			-v --verbose -q --quiet"
+		;;
+	timehist)
+		echo "-i --input --above -p --pid -t --tid --comm -C --cpu -G --cgroup --time --from
+			--waits --all --fields -x --field-separator -v --verbose -q --quiet"
+		;;
+	esac
+	echo "-h --help"
+}
+
+# What can follow an option; status 1: nothing in particular.
+__schedlat_values()
+{
+	case $1 in
+	-i | --input | -o | --output) return 2 ;;
+	--from) echo "waking wakeup" ;;
+	--waits) echo "wake preempt all" ;;
+	--by) echo "tid comm tgid cgroup class all" ;;
+	--backend) echo "auto tracefs" ;;
+	--why) echo "p50 p90 p99 p99.9 max 500us 1ms 0ns" ;;
+	--threads) echo "1 2" ;;
+	-s | --sort | --fields)
+		schedlat list columns 2>/dev/null | awk -v set="$2" '$1 == set { print $2 }'
+		;;
+	-p | --pid) ps -A -o pid= ;;
+	--comm) ps -A -o comm= | sort -u ;;
+	-d | --duration | --above | -T | --threshold | --flight | --time | -t | --tid | -C | --cpu | \
+		-G | --cgroup | -m | --buffer-size | -n | -x | --field-separator) ;;
+	*) return 1 ;;
+	esac
+}
+
+_schedlat()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' set=group word
+	local -i at
+	local values status=0
+
+	COMPREPLY=()
+	# bash splits --opt=value into three words
+	if [ "$cur" = "=" ]; then
+		cur=''
+	elif [ "$prev" = "=" ] && [ "$COMP_CWORD" -ge 2 ]; then
+		prev=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	for ((at = 1; at < COMP_CWORD; at++)); do
+		word=${COMP_WORDS[at]}
+		# behind -- stands somebody else's command
+		if [ "$word" = "--" ]; then
+			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+			return
+		fi
+		[[ $word == -* ]] || { command=$word && break; }
+	done
+	if [ -z "$command" ]; then
+		mapfile -t COMPREPLY < <(compgen -W "record report timehist check list -h --help --version" \
+			-- "$cur")
+		return
+	fi
+	if [ "$command" = list ] && [[ $cur != -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "causes events columns" -- "$cur")
+		return
+	fi
+	[ "$command" = timehist ] && set="wait"
+	values=$(__schedlat_values "$prev" "$set") || status=$?
+	if [ "$status" -eq 0 ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
+	elif [ "$status" -eq 2 ] || [[ $cur != -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	else
+		mapfile -t COMPREPLY < <(compgen -W "$(__schedlat_options "$command")" -- "$cur")
+	fi
+}
+
+complete -F _schedlat schedlat
