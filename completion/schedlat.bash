@@ -11,14 +11,14 @@ __schedlat_options()
 			--compress --backend --flight -T --threshold -v --verbose -q --quiet"
 		;;
 	report)
-		echo "-i --input -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --from --waits
-			--by -s --sort --fields -H --histogram --exact --why --why-p50 --why-p90
-			--why-p99 --why-p999 --why-max -n -j --json -x --field-separator --threads
-			-v --verbose -q --quiet"
+		echo "-i --input --why -T --threshold -n -H --histogram --by -s --sort --fields -j --json
+			-x --field-separator --from --waits -p --pid -t --tid --comm -C --cpu -G --cgroup
+			--time --all --exact --threads -v --verbose -q --quiet"
 		;;
 	timehist)
-		echo "-i --input --above -p --pid -t --tid --comm -C --cpu -G --cgroup --time --from
-			--waits --all --fields -x --field-separator -v --verbose -q --quiet"
+		echo "-i --input -T --threshold --above --fields -j --json -x --field-separator --from
+			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
+			-v --verbose -q --quiet"
 		;;
 	esac
 	echo "-h --help"
@@ -30,7 +30,7 @@ __schedlat_values()
 	case $1 in
 	-i | --input | -o | --output) return 2 ;;
 	--from) echo "waking wakeup" ;;
-	--waits) echo "wake preempt all" ;;
+	--waits) echo "wake preempt fork all" ;;
 	--by) echo "tid comm tgid cgroup class all" ;;
 	--backend) echo "auto tracefs" ;;
 	--why) echo "p50 p90 p99 p99.9 max 500us 1ms 0ns" ;;

@@ -46,8 +46,6 @@ def man_options(page):
     for line in re.findall(r"^\.It (Fl .*)$", section(page, "OPTIONS"), re.M):
         options |= {f"--{w}" for w in re.findall(r"Fl Fl ([\w-]+)", line)}
         options |= {f"-{w}" for w in re.findall(r"(?<!Fl )Fl ([A-Za-z])\b(?!-)", line)}
-    for line in re.findall(r"^\.Fl Fl (why-\S+)", section(page, "OPTIONS"), re.M):
-        options.add(f"--{line}")
     return options
 
 
