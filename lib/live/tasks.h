@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/* Every thread of the system as /proc shows it, and the cgroups they are in. */
+#ifndef SL_LIVE_TASKS_H
+#define SL_LIVE_TASKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "live/text.h"
+#include "util/err.h"
+
+struct sl_task_info {
+	int32_t pid, tgid, policy, nice;
+	char comm[16];
+	char *detail;		/* "slice_ns=... cpus=... cgroup=... own=1" */
+};
+
+struct sl_task_list {
+	struct sl_task_info *items;
+	size_t nr, room;
+};
+
+/* Scan /proc. Threads that end meanwhile are left out. */
+int sl_tasks_scan(struct sl_task_list *ret_list, struct sl_err *err);
+void sl_tasks_clear(struct sl_task_list *list);
+
+/* Bandwidth of the cpu controller's cgroups, to tell from two scans what was throttled. */
+struct sl_cgroup_list {
+	struct sl_cgroup_info {
+		char *path;		/* "/a/b", as in /proc/PID/cgroup */
+		bool has_stat, has_quota;
+		uint64_t nr_throttled, throttled_us;
+		uint64_t quota_us, period_us;
+	} *items;
+	size_t nr, room;
+};
+
+/* The cgroups of these tasks and all their ancestors. Empty without a cpu controller. */
+int sl_cgroups_scan(const struct sl_task_list *tasks, struct sl_cgroup_list *ret_list,
+		    struct sl_err *err);
+/*
+ * Keys cgroup.PATH.{nr_throttled,throttled_us}.{start,end}, cgroup.PATH.quota_us
+ * and .period_us, for the cgroups that have a quota or were ever throttled.
+ */
+void sl_cgroups_meta(const struct sl_cgroup_list *start, const struct sl_cgroup_list *end,
+		     struct sl_kv_list *list);
+void sl_cgroups_clear(struct sl_cgroup_list *list);
+
+#endif
