@@ -10,6 +10,7 @@
 #include "schedlat/wait.h"
 #include "trace/source.h"
 #include "util/err.h"
+#include "wait/engine.h"
 
 enum sl_from { SL_FROM_WAKING, SL_FROM_WAKEUP };
 enum sl_by { SL_BY_TID, SL_BY_COMM, SL_BY_TGID, SL_BY_CGROUP, SL_BY_CLASS, SL_BY_ALL, SL_BY_NR };
@@ -53,24 +54,6 @@ struct sl_report_params {
 	void (*on_progress)(void *arg, unsigned int permille);
 	void *arg;
 };
-
-/* Why a wakeup gave no sample. wakeups == samples + sum(discarded). */
-enum sl_discard {
-	SL_DISCARD_ALREADY_RUNNING,	/* a wakeup of the running task: no wait */
-	SL_DISCARD_ALREADY_QUEUED,	/* a wakeup of a preempted task: no wait */
-	SL_DISCARD_IDLE_TASK,		/* pid 0 is never a wakee */
-	SL_DISCARD_NOT_SUCCESSFUL,	/* success=0 on old kernels */
-	SL_DISCARD_NEVER_QUEUED,	/* waking without a following wakeup or switch */
-	SL_DISCARD_OPEN_AT_LOSS,	/* a gap touches it */
-	SL_DISCARD_INCONSISTENT,	/* woken twice without running: a switch was missed */
-	SL_DISCARD_CLOCK_SKEW,		/* runs before it is woken */
-	SL_DISCARD_OPEN_AT_END,		/* never ran before the recording ended */
-	SL_DISCARD_EXITED,		/* ended while waiting */
-	SL_DISCARD_OWN_THREAD,		/* schedlat's own */
-	SL_DISCARD_FILTERED,		/* not selected by -p -t --comm -C -G --time */
-	SL_DISCARD_NR
-};
-SL_API const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
 
 struct sl_group {
 	enum sl_wait_kind kind;
@@ -128,6 +111,8 @@ struct sl_report {
 	uint64_t lost_gaps, lost_unknown_gaps;
 	uint64_t wakeups, samples, discarded[SL_DISCARD_NR];
 	uint64_t preempt_waits, fork_waits;	/* samples of these kinds */
+	uint64_t other_discarded[SL_WAIT_NR];	/* preempt and fork waits that are no samples */
+	uint64_t switch_mismatches;		/* sched_switch whose prev was not known to run there */
 	uint64_t tainted_longest_ns;		/* longest wait that a gap touches; 0: none */
 	bool percentiles_exact;			/* false: histogram, relative error below */
 	double histogram_error;			/* upper bound, for example 0.0039 */

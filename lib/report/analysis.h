@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/* The state of one analysis; private to this room. */
+#ifndef SL_REPORT_ANALYSIS_H
+#define SL_REPORT_ANALYSIS_H
+
+#include "report/filter.h"
+#include "report/groups.h"
+#include "report/meta.h"
+#include "report/report.h"
+#include "trace/source.h"
+#include "wait/engine.h"
+#include "why/explain.h"
+#include "why/outliers.h"
+
+struct sl_analysis {
+	struct sl_report *report;		/* what is being filled */
+	struct sl_source *source;
+	struct sl_engine engine;
+	struct sl_explainer explainer;
+	struct sl_meta meta;
+	struct sl_groups groups;
+	struct sl_outliers outliers[SL_WAIT_NR];
+	struct sl_stats_pool *pools;
+	struct sl_stats *pool[SL_WAIT_NR];	/* all samples of a kind, for a quantile */
+	uint64_t samples[SL_WAIT_NR];
+	unsigned int waits;			/* bit per enum sl_wait_kind that is reported */
+	bool seen[SL_EV_NR];
+	bool why_active;			/* this pass selects outliers */
+	bool explain_waits;
+	bool second_pass;
+	bool closed;				/* some wait ended, sample or not */
+};
+
+/* Read and analyse; a->report and a->source are set. */
+int sl_analysis_run(struct sl_analysis *a, struct sl_err *err);
+void sl_analysis_release(struct sl_analysis *a);
+
+#endif

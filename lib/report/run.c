@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/analysis.h"
+#include "report/pump.h"
+
+/* Below this a quantile leaves so much of the file above it that reading twice is cheaper. */
+#define RUNNING_QUANTILE_MIN 0.98
+#define FALLBACK_WAITS 10
+
+/* ---- one pass over the source ---- */
+
+static bool why_wants(const struct sl_analysis *a)
+{
+	return a->engine.want_causes && a->explain_waits;
+}
+
+static int keep_detail(struct sl_analysis *a, const struct sl_closing *closing,
+		       struct sl_outliers *o, uint64_t delay_ns)
+{
+	const struct sl_report_params *p = &a->report->params;
+	bool listed = p->on_wait && !a->second_pass && delay_ns >= p->on_wait_min_ns;
+	bool detail = o && sl_outliers_wants(o, delay_ns) &&
+		      sl_outliers_wants_detail(o, delay_ns, closing->end_ns);
+	struct sl_wait wait;
+	int ret;
+
+	if (!listed && !detail)
+		return 0;
+	ret = sl_explain_segments(&a->explainer, &a->engine, closing, &wait);
+	if (ret)
+		return ret;
+	if (listed)
+		p->on_wait(p->arg, &wait);
+	if (detail)
+		ret = sl_outliers_add_detail(o, &wait);
+	if (!detail || ret)
+		sl_wait_release(&wait);
+	return ret;
+}
+
+static int explain_one(struct sl_analysis *a, const struct sl_closing *closing, uint64_t delay_ns)
+{
+	struct sl_outliers *o = NULL;
+	int ret;
+
+	if (a->why_active) {
+		o = &a->outliers[closing->task->wait_kind];
+		o->samples_seen += !closing->taints;
+		if (sl_outliers_wants(o, delay_ns)) {
+			struct sl_explained explained;
+
+			ret = sl_explain(&a->explainer, &a->engine, closing, &explained);
+			if (!ret)
+				ret = sl_outliers_add(o, &explained);
+			if (ret)
+				return ret;
+		}
+	}
+	return keep_detail(a, closing, o, delay_ns);
+}
+
+static void on_closed(void *arg, const struct sl_closing *closing)
+{
+	struct sl_analysis *a = arg;
+	struct sl_report *r = a->report;
+	struct sl_task *t = closing->task;
+	enum sl_wait_kind kind = (enum sl_wait_kind)t->wait_kind;
+	struct sl_stats *stats;
+	uint64_t delay_ns;
+	bool own = t->flags & SL_TASK_OWN;
+
+	a->closed = true;
+	if (own || !sl_filter_task(&r->params.filter, &a->meta, t) ||
+	    !sl_filter_wait(&r->params.filter, closing->run_cpu, closing->end_ns)) {
+		if (kind == SL_WAIT_WAKE && !closing->taints)
+			a->engine.discarded[own ? SL_DISCARD_OWN_THREAD : SL_DISCARD_FILTERED]++;
+		return;
+	}
+	delay_ns = sl_since(closing->end_ns, sl_wait_start(t, a->explainer.context.from_wakeup));
+	if (!closing->taints) {
+		a->samples[kind]++;
+		if (!(a->waits >> kind & 1))
+			return;
+		stats = sl_groups_of(&a->groups, t, kind);
+		if (!stats || sl_stats_add(stats, delay_ns) ||
+		    (a->pool[kind] && sl_stats_add(a->pool[kind], delay_ns)))
+			a->engine.error = -ENOMEM;
+	} else if (!(a->waits >> kind & 1)) {
+		return;
+	} else if (closing->taints & SL_TAINT_LOST_EVENTS && delay_ns > r->tainted_longest_ns) {
+		r->tainted_longest_ns = delay_ns;
+	}
+	if (why_wants(a) && explain_one(a, closing, delay_ns))
+		a->engine.error = -ENOMEM;
+}
+
+static void learn_context(struct sl_analysis *a)
+{
+	struct sl_why_context *ctx = &a->explainer.context;
+	uint64_t n;
+
+	if (sl_meta_get_u64(&a->meta, "tick_ns", &n))
+		ctx->tick_ns = n;
+	if (sl_meta_get_u64(&a->meta, "fair_server", &n))
+		ctx->fair_server = n != 0;
+}
+
+static void on_meta(void *arg, const struct sl_event *event)
+{
+	struct sl_analysis *a = arg;
+
+	if (sl_meta_apply(&a->meta, &a->engine, event))
+		a->engine.error = -ENOMEM;
+	if (event->kind == SL_EV_META)
+		learn_context(a);
+}
+
+static int consume(void *arg, const struct sl_event *events, unsigned int nr)
+{
+	struct sl_analysis *a = arg;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		a->seen[events[i].kind] = true;
+	a->explainer.context.has_wakeup = a->seen[SL_EV_WAKEUP];
+	return sl_engine_apply(&a->engine, events, nr);
+}
+
+static void progress(void *arg, unsigned int permille)
+{
+	struct sl_analysis *a = arg;
+
+	a->report->params.on_progress(a->report->params.arg, permille);
+}
+
+static void pass_release(struct sl_analysis *a)
+{
+	unsigned int k;
+
+	sl_engine_release(&a->engine);
+	sl_groups_release(&a->groups);
+	sl_stats_pool_free(a->pools);
+	a->pools = NULL;
+	sl_meta_release(&a->meta);
+	for (k = 0; k < SL_WAIT_NR; k++)
+		sl_outliers_release(&a->outliers[k]);
+}
+
+/* What a pass is for: with thresholds NULL they are found on the way, if that is possible. */
+static int pass_init(struct sl_analysis *a, const uint64_t *thresholds)
+{
+	struct sl_report *r = a->report;
+	const struct sl_why_spec *why = &r->params.why;
+	bool quantile = why->mode == SL_WHY_QUANTILE;
+	bool causes;
+	unsigned int k;
+	int ret;
+
+	a->why_active = why->mode == SL_WHY_DURATION ||
+			(quantile && (thresholds || why->quantile >= RUNNING_QUANTILE_MIN));
+	a->explain_waits = a->why_active || (r->params.on_wait && !a->second_pass);
+	causes = a->explain_waits;
+	memset(a->seen, 0, sizeof(a->seen));
+	memset(a->samples, 0, sizeof(a->samples));
+	memset(a->pool, 0, sizeof(a->pool));
+	r->tainted_longest_ns = 0;
+	a->explainer.context = (struct sl_why_context){
+		.from_wakeup = r->params.from == SL_FROM_WAKEUP,
+		.clock_is_per_cpu = r->info->clock_is_per_cpu,
+		.fair_server = -1,
+		.was_throttled = sl_meta_was_throttled,
+		.arg = &a->meta,
+	};
+	ret = sl_engine_init(&a->engine, causes);
+	if (ret)
+		return ret;
+	a->engine.on_closed = on_closed;
+	a->engine.on_meta = on_meta;
+	a->engine.arg = a;
+	ret = sl_groups_init(&a->groups, r->params.by, r->params.exact);
+	if (ret)
+		return ret;
+	a->pools = sl_stats_pool_new(r->params.exact);
+	if (!a->pools)
+		return -ENOMEM;
+	for (k = 0; k < SL_WAIT_NR; k++) {
+		if (quantile && a->waits >> k & 1) {
+			a->pool[k] = sl_stats_new(a->pools);
+			if (!a->pool[k])
+				return -ENOMEM;
+		}
+		if (thresholds)
+			sl_outliers_init_fixed(&a->outliers[k], thresholds[k], r->params.detail_waits);
+		else if (quantile)
+			sl_outliers_init_quantile(&a->outliers[k], why->quantile, r->params.detail_waits);
+		else
+			sl_outliers_init_fixed(&a->outliers[k], why->at_least_ns, r->params.detail_waits);
+	}
+	return 0;
+}
+
+static int run_pass(struct sl_analysis *a, const uint64_t *thresholds, struct sl_err *err)
+{
+	struct sl_pump pump = {
+		.source = a->source,
+		.threads = a->report->params.threads,
+		.consume = consume,
+		.progress = a->report->params.on_progress ? progress : NULL,
+		.arg = a,
+	};
+	int ret;
+
+	ret = pass_init(a, thresholds);
+	if (!ret)
+		ret = sl_pump_run(&pump, err);
+	if (ret == -ENOMEM)
+		return sl_err_set(err, ret, "%s: out of memory", a->report->params.path);
+	if (ret)
+		return ret;
+	sl_engine_finish(&a->engine);
+	return a->engine.error ? sl_err_set(err, a->engine.error, "%s: out of memory",
+					    a->report->params.path) : 0;
+}
+
+/* ---- thresholds ---- */
+
+/* Where the outliers of one kind begin; *fell_back when the quantile needs more samples. */
+static uint64_t threshold_of(const struct sl_analysis *a, unsigned int kind, uint64_t *ret_shown,
+			     bool *fell_back)
+{
+	struct sl_stats *pool = a->pool[kind];
+	double q = a->report->params.why.quantile;
+	uint64_t n = sl_stats_count(pool), value;
+
+	*fell_back = false;
+	*ret_shown = 0;
+	if (!n)
+		return 0;
+	if (q < 1 && (double)n * (1 - q) < 1 - 1e-9) {
+		uint64_t rank = n > FALLBACK_WAITS ? n - FALLBACK_WAITS + 1 : 1;
+
+		*fell_back = true;
+		value = sl_stats_quantile(pool, (double)rank / (double)n);
+		*ret_shown = value;
+		return value;
+	}
+	value = sl_stats_quantile(pool, q);
+	*ret_shown = value;
+	/* strictly above, but at least the worst one */
+	return value < sl_stats_max(pool) ? value + 1 : sl_stats_max(pool);
+}
+
+static int run_quantile(struct sl_analysis *a, struct sl_err *err)
+{
+	struct sl_why *why = &a->report->why;
+	uint64_t begin[SL_WAIT_NR], shown;
+	bool again = !a->why_active, fell_back;
+	int k, ret;
+
+	for (k = SL_WAIT_NR - 1; k >= 0; k--) {	/* what is shown is of the first kind: wake */
+		if (!(a->waits >> k & 1)) {
+			begin[k] = UINT64_MAX;
+			continue;
+		}
+		begin[k] = threshold_of(a, (unsigned int)k, &shown, &fell_back);
+		why->threshold_ns = shown;
+		why->fell_back = fell_back;
+		why->selected += sl_stats_count(a->pool[k]);
+	}
+	for (k = 0; k < SL_WAIT_NR && !again; k++)
+		again = a->waits >> k & 1 && !sl_outliers_finish(&a->outliers[k], begin[k]);
+	if (!again)
+		return 0;
+	pass_release(a);
+	ret = sl_source_rewind(a->source, err);
+	if (ret)
+		return ret;
+	a->second_pass = true;
+	return run_pass(a, begin, err);
+}
+
+int sl_analysis_run(struct sl_analysis *a, struct sl_err *err)
+{
+	struct sl_report *r = a->report;
+	unsigned int k;
+	int ret;
+
+	a->waits = r->params.waits ? r->params.waits : 1u << SL_WAIT_WAKE;
+	ret = run_pass(a, NULL, err);
+	if (ret)
+		return ret;
+	if (r->params.why.mode == SL_WHY_QUANTILE) {
+		ret = run_quantile(a, err);
+		if (ret)
+			return ret;
+	}
+	if (r->params.why.mode == SL_WHY_DURATION) {
+		r->why.threshold_ns = r->params.why.at_least_ns;
+		for (k = 0; k < SL_WAIT_NR; k++)
+			if (a->waits >> k & 1)
+				r->why.selected += a->samples[k];
+	}
+	if (r->params.why.mode != SL_WHY_NONE)
+		for (k = 0; k < SL_WAIT_NR; k++)
+			sl_outliers_finish(&a->outliers[k], a->outliers[k].at_least_ns);
+	return 0;
+}
+
+void sl_analysis_release(struct sl_analysis *a)
+{
+	pass_release(a);
+	sl_explainer_release(&a->explainer);
+	sl_source_free(a->source);
+}

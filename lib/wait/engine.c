@@ -1,0 +1,861 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "wait/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PIECES_MAX 4096		/* a wait moved more often than that keeps its first pieces */
+
+const char *sl_discard_name(enum sl_discard discard)
+{
+	static const char *const names[SL_DISCARD_NR] = {
+		[SL_DISCARD_ALREADY_RUNNING] = "already_running",
+		[SL_DISCARD_ALREADY_QUEUED] = "already_queued",
+		[SL_DISCARD_IDLE_TASK] = "idle_task",
+		[SL_DISCARD_NOT_SUCCESSFUL] = "not_successful",
+		[SL_DISCARD_NEVER_QUEUED] = "never_queued",
+		[SL_DISCARD_OPEN_AT_LOSS] = "open_at_loss",
+		[SL_DISCARD_INCONSISTENT] = "inconsistent",
+		[SL_DISCARD_CLOCK_SKEW] = "clock_skew",
+		[SL_DISCARD_OPEN_AT_END] = "open_at_end",
+		[SL_DISCARD_EXITED] = "exited",
+		[SL_DISCARD_OWN_THREAD] = "own_thread",
+		[SL_DISCARD_FILTERED] = "filtered",
+	};
+
+	return names[discard];
+}
+
+int sl_engine_init(struct sl_engine *e, bool want_causes)
+{
+	int ret;
+
+	memset(e, 0, sizeof(*e));
+	e->want_causes = want_causes;
+	e->first_ns = SL_TIME_NONE;
+	ret = sl_tasks_init(&e->tasks);
+	if (ret)
+		return ret;
+	ret = sl_cpus_init(&e->cpus, &e->tasks, want_causes);
+	if (ret)
+		sl_tasks_release(&e->tasks);
+	return ret;
+}
+
+void sl_engine_release(struct sl_engine *e)
+{
+	sl_tasks_release(&e->tasks);
+	sl_cpus_release(&e->cpus);
+}
+
+/* ---- queueing ---- */
+
+/* Remember up to SL_TASK_IDLE_CPUS free CPUs; the last place is kept for one that is not allowed. */
+static void note_free_cpus(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
+{
+	unsigned int w, nr_words = (e->cpus.max + 63) / 64;
+	bool have_forbidden = false;
+
+	for (w = 0; w < nr_words; w++) {
+		uint64_t bits = e->cpus.free_mask[w];
+
+		for (; bits; bits &= bits - 1) {
+			unsigned int cpu = w * 64 + (unsigned int)__builtin_ctzll(bits);
+			bool allowed = sl_task_allows(t, cpu);
+
+			if (allowed ? t->nr_idle - have_forbidden >= SL_TASK_IDLE_CPUS - 1
+				    : have_forbidden)
+				continue;
+			have_forbidden |= !allowed;
+			t->idle[t->nr_idle].cpu = (int16_t)cpu;
+			t->idle[t->nr_idle].allowed = allowed;
+			t->idle[t->nr_idle].free_ns = sl_cpu_free_ns(e->cpus.at[cpu], now_ns);
+			t->nr_idle++;
+		}
+	}
+}
+
+/*
+ * Is t queued behind a task with an equal or shorter slice that was itself woken
+ * onto this CPU less than its slice ago, while a task with a longer slice runs on
+ * another CPU that t may use (or a CPU is free)?
+ */
+static bool is_stacked(struct sl_engine *e, const struct sl_task *t, const struct sl_cpu *c,
+		       uint64_t now_ns)
+{
+	const struct sl_task *x = c->curr;
+	unsigned int cpu;
+
+	if (!x || !x->slice_ns || !t->slice_ns || x->slice_ns > t->slice_ns ||
+	    x->wait_kind != SL_WAIT_WAKE || x->queued_ns == SL_TIME_NONE ||
+	    x->cpu != (int)c->cpu || sl_since(now_ns, x->queued_ns) > x->slice_ns)
+		return false;
+	if (t->nr_idle && t->idle[0].allowed)
+		return true;
+	for (cpu = 0; cpu < e->cpus.max; cpu++) {
+		const struct sl_cpu *other = e->cpus.at[cpu];
+
+		if (other && other != c && other->curr && other->task_slot == SL_SLOT_FAIR &&
+		    other->curr->slice_ns > t->slice_ns && sl_task_allows(t, cpu))
+			return true;
+	}
+	return false;
+}
+
+static void queue_on(struct sl_engine *e, struct sl_task *t, int cpu, uint64_t now_ns)
+{
+	struct sl_cpu *c;
+
+	t->cpu = (int16_t)cpu;
+	if (cpu < 0)
+		return;
+	c = sl_cpus_get(&e->cpus, (unsigned int)cpu, now_ns);
+	if (!c) {
+		e->error = -ENOMEM;
+		t->cpu = -1;
+		return;
+	}
+	c->nr_queued++;
+	if (e->want_causes) {
+		sl_cpu_advance(c, now_ns);
+		memcpy(t->since, c->sums, sizeof(t->since));
+	}
+}
+
+static void unqueue(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
+{
+	struct sl_cpu *c = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
+
+	if (!c || t->state != SL_TASK_QUEUED)
+		return;
+	if (c->nr_queued)
+		c->nr_queued--;
+	sl_cpu_update_free(&e->cpus, c, now_ns);
+}
+
+static void open_wait(struct sl_engine *e, struct sl_task *t, enum sl_wait_kind kind, int cpu,
+		      uint64_t now_ns)
+{
+	t->state = SL_TASK_QUEUED;
+	t->wait_kind = (uint8_t)kind;
+	t->queued_ns = now_ns;
+	t->migrations = 0;
+	t->nr_pieces = 0;
+	t->nr_idle = 0;
+	t->flags &= (uint8_t)~(SL_TASK_STACKED | SL_TASK_TARGET_BUSY | SL_TASK_FRESH);
+	queue_on(e, t, cpu, now_ns);
+	if (t->cpu >= 0 && kind != SL_WAIT_PREEMPT) {
+		struct sl_cpu *c = e->cpus.at[cpu];
+
+		if (e->want_causes && c->free_since_ns == SL_TIME_NONE) {
+			t->flags |= SL_TASK_TARGET_BUSY;
+			if (e->cpus.nr_free)
+				note_free_cpus(e, t, now_ns);
+			if (t->slice_ns && is_stacked(e, t, c, now_ns))
+				t->flags |= SL_TASK_STACKED;
+		}
+		sl_cpu_update_free(&e->cpus, c, now_ns);
+	}
+}
+
+static void add_piece(struct sl_engine *e, struct sl_task *t, uint64_t start_ns, int cpu)
+{
+	if (t->nr_pieces == PIECES_MAX)
+		return;
+	if (t->nr_pieces == t->cap_pieces) {
+		uint32_t cap = t->cap_pieces ? t->cap_pieces * 2 : 4;
+		struct sl_piece *grown = realloc(t->pieces, cap * sizeof(*grown));
+
+		if (!grown) {
+			e->error = -ENOMEM;
+			return;
+		}
+		t->pieces = grown;
+		t->cap_pieces = cap;
+	}
+	t->pieces[t->nr_pieces].start_ns = start_ns;
+	t->pieces[t->nr_pieces++].cpu = cpu;
+}
+
+/* A queued task moves: the wait goes on, its time so far stays with the old CPU. */
+static void move_queued(struct sl_engine *e, struct sl_task *t, int cpu, uint64_t now_ns)
+{
+	struct sl_cpu *old = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
+	unsigned int i;
+
+	if (t->cpu == cpu)
+		return;
+	if (e->want_causes) {
+		if (!t->nr_pieces) {
+			memset(t->moved, 0, sizeof(t->moved));
+			add_piece(e, t, t->queued_ns, t->cpu);
+		}
+		if (old) {
+			sl_cpu_advance(old, now_ns);
+			for (i = 0; i < SL_SLOT_NR; i++)
+				t->moved[i] += old->sums[i] - t->since[i];
+		} else {
+			t->moved[SL_SLOT_LOST] += sl_since(now_ns, t->queued_ns);
+		}
+		add_piece(e, t, now_ns, cpu);
+	}
+	unqueue(e, t, now_ns);
+	queue_on(e, t, cpu, now_ns);
+	if (t->cpu >= 0)
+		sl_cpu_update_free(&e->cpus, e->cpus.at[t->cpu], now_ns);
+	if (t->migrations < UINT16_MAX)
+		t->migrations++;
+}
+
+/* ---- closing ---- */
+
+/* Does a gap lie between the start of the wait and now, on a CPU that matters to the task? */
+static bool touched_by_gap(const struct sl_engine *e, const struct sl_task *t)
+{
+	uint64_t start = sl_wait_start(t, false);
+	const struct sl_cpu *c = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
+
+	if (c && c->gap_end_ns > start)
+		return true;
+	return e->gap_end_ns > start && !sl_task_is_pinned(t);
+}
+
+static void report_closing(struct sl_engine *e, struct sl_task *t, int run_cpu, uint64_t end_ns,
+			   unsigned int taints)
+{
+	struct sl_closing closing = {
+		.task = t,
+		.end_ns = end_ns,
+		.run_cpu = run_cpu,
+		.taints = taints,
+		.moved_unseen = run_cpu >= 0 && t->cpu >= 0 && t->cpu != run_cpu,
+	};
+
+	e->on_closed(e->arg, &closing);
+}
+
+static enum sl_discard discard_of(unsigned int taints)
+{
+	if (taints & SL_TAINT_LOST_EVENTS)
+		return SL_DISCARD_OPEN_AT_LOSS;
+	if (taints & SL_TAINT_CLOCK_SKEW)
+		return SL_DISCARD_CLOCK_SKEW;
+	if (taints & SL_TAINT_INCONSISTENT)
+		return SL_DISCARD_INCONSISTENT;
+	return SL_DISCARD_OPEN_AT_END;
+}
+
+static void count_discard(struct sl_engine *e, enum sl_wait_kind kind, enum sl_discard why)
+{
+	if (kind == SL_WAIT_WAKE)
+		e->discarded[why]++;
+	else
+		e->other_discarded[kind]++;
+}
+
+/* A wait that is open turns out to be no sample: its task runs, wakes again or is gone. */
+static void drop_wait(struct sl_engine *e, struct sl_task *t, enum sl_discard why, uint64_t now_ns)
+{
+	if (touched_by_gap(e, t) && why == SL_DISCARD_INCONSISTENT)
+		why = SL_DISCARD_OPEN_AT_LOSS;
+	count_discard(e, (enum sl_wait_kind)t->wait_kind, why);
+	unqueue(e, t, now_ns);
+}
+
+/* The task is switched in on CPU c at now_ns. */
+static void close_wait(struct sl_engine *e, struct sl_task *t, struct sl_cpu *c, uint64_t now_ns)
+{
+	unsigned int taints = 0;
+	uint64_t start = sl_wait_start(t, false);
+
+	if (e->gap_end_ns > start || c->gap_end_ns > start)
+		if (touched_by_gap(e, t))
+			taints |= SL_TAINT_LOST_EVENTS;
+	if (start > now_ns)
+		taints |= SL_TAINT_CLOCK_SKEW;
+	if (taints)
+		count_discard(e, (enum sl_wait_kind)t->wait_kind, discard_of(taints));
+	if (t->cpu >= 0 && t->cpu != (int)c->cpu && e->want_causes && t->state == SL_TASK_QUEUED)
+		sl_cpu_advance(e->cpus.at[t->cpu], now_ns);
+	report_closing(e, t, c->cpu, now_ns, taints);
+}
+
+/* ---- events ---- */
+
+static struct sl_task *task_of(struct sl_engine *e, int32_t tid)
+{
+	struct sl_task *t = sl_tasks_get(&e->tasks, tid);
+
+	if (!t)
+		e->error = -ENOMEM;
+	return t;
+}
+
+static enum sl_waker_context context_of(uint8_t ctx)
+{
+	if (ctx & SL_CTX_NMI)
+		return SL_WAKER_NMI;
+	if (ctx & SL_CTX_HARDIRQ)
+		return SL_WAKER_HARDIRQ;
+	return ctx & SL_CTX_SOFTIRQ ? SL_WAKER_SOFTIRQ : SL_WAKER_TASK;
+}
+
+static void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	const struct sl_ev_waking *w = &ev->waking;
+	struct sl_task *t = task_of(e, w->pid);
+
+	if (!t)
+		return;
+	e->wakeups++;
+	if (w->pid == 0) {
+		e->discarded[SL_DISCARD_IDLE_TASK]++;
+		t->flags |= SL_TASK_WAKING_PENDING;
+		return;
+	}
+	if (!w->success) {
+		e->discarded[SL_DISCARD_NOT_SUCCESSFUL]++;
+		return;
+	}
+	sl_task_set_comm(t, w->comm);
+	sl_task_set_prio(t, w->prio);
+	if (t->flags & SL_TASK_WAKING_PENDING) {
+		e->discarded[SL_DISCARD_NEVER_QUEUED]++;
+		t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
+	}
+	switch ((enum sl_task_state)t->state) {
+	case SL_TASK_WAKING:
+		count_discard(e, SL_WAIT_WAKE, touched_by_gap(e, t) ? SL_DISCARD_OPEN_AT_LOSS
+								    : SL_DISCARD_NEVER_QUEUED);
+		break;
+	case SL_TASK_QUEUED:
+		if (t->wait_kind != SL_WAIT_WAKE && !touched_by_gap(e, t)) {
+			t->flags |= SL_TASK_WAKING_PENDING;
+			return;
+		}
+		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+		t->state = SL_TASK_WAKING;
+		break;
+	case SL_TASK_RUNNING:
+		t->flags |= SL_TASK_WAKING_PENDING;
+		break;
+	case SL_TASK_UNKNOWN:
+	case SL_TASK_SLEEPING:
+	case SL_TASK_DEAD:
+		t->state = SL_TASK_WAKING;
+		break;
+	}
+	t->wait_kind = SL_WAIT_WAKE;
+	t->waking_ns = ev->ts_ns;
+	t->queued_ns = SL_TIME_NONE;
+	t->waker = c->curr && c->curr->tid == ev->common_pid ? c->curr : task_of(e, ev->common_pid);
+	t->waker_cpu = (int16_t)ev->cpu;
+	t->waker_context = (uint8_t)context_of(ev->ctx);
+	t->prev_cpu = (int16_t)(w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
+	t->wake_cpu = -1;
+}
+
+static void on_wakeup(struct sl_engine *e, const struct sl_event *ev)
+{
+	const struct sl_ev_wakeup *w = &ev->wakeup;
+	struct sl_task *t = task_of(e, w->pid);
+	bool pending;
+	int cpu;
+
+	if (!t)
+		return;
+	pending = t->flags & SL_TASK_WAKING_PENDING;
+	t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
+	if (w->pid == 0) {
+		e->wakeups += !pending;
+		e->discarded[SL_DISCARD_IDLE_TASK] += !pending;
+		return;
+	}
+	if (!w->success) {
+		if (t->state == SL_TASK_WAKING)
+			t->state = SL_TASK_SLEEPING;
+		else
+			e->wakeups++;
+		e->discarded[SL_DISCARD_NOT_SUCCESSFUL]++;
+		return;
+	}
+	sl_task_set_comm(t, w->comm);
+	sl_task_set_prio(t, w->prio);
+	switch ((enum sl_task_state)t->state) {
+	case SL_TASK_RUNNING:
+		e->wakeups += !pending;
+		e->discarded[SL_DISCARD_ALREADY_RUNNING]++;
+		return;
+	case SL_TASK_QUEUED:
+		e->wakeups += !pending;
+		if (t->wait_kind != SL_WAIT_WAKE && !touched_by_gap(e, t)) {
+			e->discarded[SL_DISCARD_ALREADY_QUEUED]++;
+			return;
+		}
+		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+		break;
+	case SL_TASK_WAKING:
+		goto queue;
+	case SL_TASK_UNKNOWN:
+	case SL_TASK_SLEEPING:
+	case SL_TASK_DEAD:
+		e->wakeups++;
+		break;
+	}
+	t->waking_ns = SL_TIME_NONE;
+	t->waker = NULL;
+	t->waker_cpu = t->prev_cpu = t->wake_cpu = -1;
+	t->waker_context = SL_WAKER_UNKNOWN;
+queue:
+	cpu = w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : t->wake_cpu;
+	t->wake_cpu = (int16_t)cpu;
+	open_wait(e, t, SL_WAIT_WAKE, cpu, ev->ts_ns);
+}
+
+static void forget_task(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
+{
+	if (t->flags & SL_TASK_WAKING_PENDING)
+		e->discarded[SL_DISCARD_NEVER_QUEUED]++;
+	if (t->state == SL_TASK_QUEUED)
+		drop_wait(e, t, SL_DISCARD_EXITED, now_ns);
+	else if (t->state == SL_TASK_WAKING)
+		count_discard(e, SL_WAIT_WAKE, SL_DISCARD_EXITED);
+	t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
+	t->state = SL_TASK_DEAD;
+}
+
+/*
+ * A task is born. task_newtask and sched_process_fork both tell it, in either
+ * order; the second one only adds what it knows. What the child inherits from
+ * its parent is copied; what the metadata says about this tid wins.
+ */
+static struct sl_task *on_birth(struct sl_engine *e, struct sl_task *parent, int32_t tid,
+				const char comm[SL_COMM_LEN], uint64_t now_ns)
+{
+	struct sl_task *old = sl_tasks_find(&e->tasks, tid), *t = old;
+	unsigned int i;
+
+	if (tid <= 0)
+		return NULL;
+	if (old && old->flags & SL_TASK_FRESH)
+		return old;
+	if (old)
+		forget_task(e, old, now_ns);
+	t = sl_tasks_create(&e->tasks, tid);
+	if (!t) {
+		e->error = -ENOMEM;
+		return NULL;
+	}
+	t->flags |= SL_TASK_FRESH;
+	sl_task_set_comm(t, comm);
+	if (old && old->flags & SL_TASK_AT_END) {
+		/* The metadata, read at the end of the recording, speaks of this one. */
+		t->flags |= old->flags & (SL_TASK_OWN | SL_TASK_MASK_VALID | SL_TASK_AT_END);
+		t->tgid = old->tgid;
+		t->policy = old->policy;
+		t->slice_ns = old->slice_ns;
+		t->cgroup = old->cgroup;
+	} else if (parent) {
+		t->flags |= parent->flags & (SL_TASK_OWN | SL_TASK_MASK_VALID);
+		t->policy = parent->policy;
+		t->slice_ns = parent->slice_ns;
+		t->cgroup = parent->cgroup;
+		old = parent;
+	} else {
+		return t;
+	}
+	for (i = 0; i < old->allowed.nr_words * 64; i++)
+		if (sl_cpumask_test(&old->allowed, i))
+			sl_cpumask_set(&t->allowed, i);
+	if (parent)
+		t->flags |= parent->flags & SL_TASK_TARGET;
+	return t;
+}
+
+static void on_newtask(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	const uint64_t clone_thread = 0x10000;	/* CLONE_THREAD */
+	struct sl_task *parent = c->curr && c->curr->tid == ev->common_pid
+					 ? c->curr : task_of(e, ev->common_pid);
+	struct sl_task *t = on_birth(e, parent, ev->newtask.pid, ev->newtask.comm, ev->ts_ns);
+
+	if (t && t->tgid < 0) {
+		if (!(ev->newtask.clone_flags & clone_thread))
+			t->tgid = t->tid;
+		else if (parent)
+			t->tgid = parent->tgid;
+		sl_task_identity_changed(t);
+	}
+}
+
+static void on_wakeup_new(struct sl_engine *e, const struct sl_event *ev)
+{
+	const struct sl_ev_wakeup_new *w = &ev->wakeup_new;
+	struct sl_task *t = task_of(e, w->pid);
+
+	if (!t || w->pid == 0)
+		return;
+	sl_task_set_comm(t, w->comm);
+	sl_task_set_prio(t, w->prio);
+	if (t->state == SL_TASK_QUEUED)
+		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+	else if (t->state == SL_TASK_WAKING)
+		count_discard(e, SL_WAIT_WAKE, SL_DISCARD_INCONSISTENT);
+	t->waking_ns = SL_TIME_NONE;
+	t->waker = NULL;
+	t->waker_cpu = t->prev_cpu = -1;
+	t->waker_context = SL_WAKER_UNKNOWN;
+	t->wake_cpu = (int16_t)(w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
+	open_wait(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
+}
+
+static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
+{
+	const struct sl_ev_migrate *m = &ev->migrate;
+	struct sl_task *t;
+
+	if (m->pid == 0 || m->dest_cpu < 0 || m->dest_cpu >= SL_CPU_MAX)
+		return;
+	t = task_of(e, m->pid);
+	if (!t)
+		return;
+	if (t->state == SL_TASK_QUEUED)
+		move_queued(e, t, m->dest_cpu, ev->ts_ns);
+	else if (t->state == SL_TASK_WAKING || t->flags & SL_TASK_WAKING_PENDING)
+		t->wake_cpu = (int16_t)m->dest_cpu;
+}
+
+/*
+ * The first thing seen of a CPU tells who has been running there: prev of a
+ * switch, or the task in whose context the event was recorded. That holds back
+ * to when the CPU was last looked at, not further.
+ */
+static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	struct sl_task *t;
+
+	if (ev->kind == SL_EV_META || ev->kind == SL_EV_TASK)
+		return;
+	if (c->first_ns == SL_TIME_NONE)
+		c->first_ns = ev->ts_ns;
+	t = task_of(e, ev->kind == SL_EV_SWITCH ? ev->switched.prev_pid : ev->common_pid);
+	if (!t)
+		return;
+	c->known = true;
+	c->curr = t;
+	if (ev->kind == SL_EV_SWITCH) {
+		sl_task_set_comm(t, ev->switched.prev_comm);
+		sl_task_set_prio(t, ev->switched.prev_prio);
+	}
+	if (t->state == SL_TASK_WAKING) {
+		/* It was running all along: the wakeup is one of a running task. */
+		t->state = SL_TASK_RUNNING;
+		t->flags |= SL_TASK_WAKING_PENDING;
+	} else if (t->state == SL_TASK_QUEUED) {
+		drop_wait(e, t, t->wait_kind == SL_WAIT_WAKE ? SL_DISCARD_ALREADY_RUNNING
+							     : SL_DISCARD_INCONSISTENT, ev->ts_ns);
+	}
+	if (t->tid)
+		t->state = SL_TASK_RUNNING;
+	t->cpu = (int16_t)c->cpu;
+	sl_task_saw_cpu(t, c->cpu);
+	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)t->sched_class);
+	sl_cpu_change(&e->cpus, c, c->last_ns, (enum sl_slot)c->task_slot, (enum sl_ev_kind)ev->kind);
+	sl_cpu_update_free(&e->cpus, c, ev->ts_ns);
+}
+
+/* The class of a task that ran since the CPU was met is only told when it leaves. */
+static void learn_class(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	sl_task_set_prio(c->curr, ev->switched.prev_prio);
+	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)c->curr->sched_class);
+	if (c->slot == SL_SLOT_LOST && !c->irq_depth && !c->softirq_depth)
+		sl_cpu_change(&e->cpus, c, c->last_ns, (enum sl_slot)c->task_slot, SL_EV_SWITCH);
+}
+
+static void leave_cpu(struct sl_engine *e, struct sl_cpu *c, struct sl_task *t,
+		      const struct sl_event *ev)
+{
+	const struct sl_ev_switched *s = &ev->switched;
+
+	if (t->state == SL_TASK_QUEUED)
+		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+	else if (t->state == SL_TASK_WAKING)
+		t->flags |= SL_TASK_WAKING_PENDING;
+	if (s->prev_state == 'R') {
+		open_wait(e, t, SL_WAIT_PREEMPT, c->cpu, ev->ts_ns);
+		return;
+	}
+	if (t->flags & SL_TASK_WAKING_PENDING) {
+		/* Woken while it was on its way out: the wakeup completes once it is off the CPU. */
+		t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
+		t->state = SL_TASK_WAKING;
+		t->wait_kind = SL_WAIT_WAKE;
+		t->queued_ns = SL_TIME_NONE;
+		return;
+	}
+	t->state = s->prev_state == 'X' || s->prev_state == 'Z' ? SL_TASK_DEAD : SL_TASK_SLEEPING;
+}
+
+static void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	const struct sl_ev_switched *s = &ev->switched;
+	struct sl_task *prev = c->curr, *next;
+
+	if (prev && prev->tid != s->prev_pid) {
+		e->switch_mismatches++;
+		if (prev->state == SL_TASK_RUNNING && prev->cpu == (int)c->cpu)
+			prev->state = SL_TASK_UNKNOWN;
+		c->gap_end_ns = ev->ts_ns;
+		prev = NULL;
+	}
+	if (!prev)
+		prev = task_of(e, s->prev_pid);
+	next = task_of(e, s->next_pid);
+	if (!prev || !next)
+		return;
+	if (prev == c->curr && c->task_slot == SL_SLOT_LOST)
+		learn_class(e, c, ev);
+	if (e->want_causes)
+		sl_cpu_advance(c, ev->ts_ns);
+	sl_task_set_comm(next, s->next_comm);
+	sl_task_set_prio(next, s->next_prio);
+
+	if (next->tid) {
+		if (next->state == SL_TASK_QUEUED) {
+			int queued_cpu = next->cpu;
+
+			close_wait(e, next, c, ev->ts_ns);
+			if (queued_cpu == (int)c->cpu) {
+				if (c->nr_queued)
+					c->nr_queued--;
+			} else {
+				unqueue(e, next, ev->ts_ns);
+			}
+		} else if (next->state == SL_TASK_WAKING) {
+			next->cpu = next->wake_cpu;
+			close_wait(e, next, c, ev->ts_ns);
+		} else if (next->state == SL_TASK_RUNNING && next->cpu != (int)c->cpu &&
+			   next->cpu >= 0 && e->cpus.at[next->cpu]) {
+			/* It left the other CPU without our seeing it. */
+			struct sl_cpu *other = e->cpus.at[next->cpu];
+
+			if (other->curr == next) {
+				sl_cpu_advance(other, ev->ts_ns);
+				other->curr = NULL;
+				other->known = false;
+				other->task_slot = SL_SLOT_LOST;
+				other->gap_end_ns = ev->ts_ns;
+				sl_cpu_change(&e->cpus, other, ev->ts_ns, SL_SLOT_LOST, SL_EV_SWITCH);
+			}
+		}
+		next->state = SL_TASK_RUNNING;
+		next->flags &= (uint8_t)~SL_TASK_FRESH;
+		next->cpu = (int16_t)c->cpu;
+		sl_task_saw_cpu(next, c->cpu);
+	}
+	if (prev->tid && prev != next) {
+		sl_task_set_comm(prev, s->prev_comm);
+		sl_task_set_prio(prev, s->prev_prio);
+		leave_cpu(e, c, prev, ev);
+	}
+	c->curr = next;
+	c->known = true;
+	if (next->tid == 0)
+		c->went_idle_ns = ev->ts_ns;
+	c->irq_depth = c->softirq_depth = 0;	/* no interrupt handler switches tasks */
+	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
+	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)next->sched_class);
+	if (e->want_causes)
+		sl_cpu_change(&e->cpus, c, ev->ts_ns, (enum sl_slot)c->task_slot, SL_EV_SWITCH);
+	sl_cpu_update_free(&e->cpus, c, ev->ts_ns);
+}
+
+static void on_lost(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	uint64_t from = ev->lost.from_ns, end = ev->lost.until_ns;
+
+	/* What was accounted since the last known instant stays; a wait it touches is tainted anyway. */
+	if (from < c->last_ns)
+		from = c->last_ns;
+	if (from < e->first_ns)
+		from = e->first_ns;
+	sl_cpu_advance(c, from < ev->ts_ns ? from : ev->ts_ns);
+	if (c->curr && c->curr->state == SL_TASK_RUNNING && c->curr->cpu == (int)c->cpu)
+		c->curr->state = SL_TASK_UNKNOWN;
+	c->curr = NULL;
+	c->known = false;
+	c->irq_depth = c->softirq_depth = 0;
+	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
+	c->task_slot = SL_SLOT_LOST;
+	c->lost_open = end == SL_TIME_NONE;
+	sl_cpu_change(&e->cpus, c, c->last_ns, SL_SLOT_LOST, SL_EV_LOST);
+	if (!c->lost_open)
+		sl_cpu_advance(c, ev->ts_ns);
+	if (end > c->gap_end_ns)
+		c->gap_end_ns = end;
+	if (end > e->gap_end_ns)
+		e->gap_end_ns = end;
+	sl_cpu_update_free(&e->cpus, c, ev->ts_ns);
+}
+
+static void irq_change(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	enum sl_slot slot = sl_cpu_slot_now(c);
+
+	if (!e->want_causes || slot == (enum sl_slot)c->slot)
+		return;
+	sl_cpu_advance(c, ev->ts_ns);
+	sl_cpu_change(&e->cpus, c, ev->ts_ns, slot, (enum sl_ev_kind)ev->kind);
+}
+
+static void note_resched(struct sl_cpu *c, struct sl_resched *r, const struct sl_event *ev)
+{
+	if (r->ns != SL_TIME_NONE || !c->curr || c->task_slot == SL_SLOT_IDLE)
+		return;
+	sl_cpu_advance(c, ev->ts_ns);
+	r->ns = ev->ts_ns;
+	r->irq_ns = c->sums[SL_SLOT_IRQ] + c->sums[SL_SLOT_SOFTIRQ];
+	r->kind = ev->kind;
+}
+
+static void on_need_resched(struct sl_engine *e, const struct sl_event *ev)
+{
+	const struct sl_ev_need_resched *n = &ev->need_resched;
+	struct sl_cpu *c;
+
+	if (n->cpu < 0 || n->cpu >= SL_CPU_MAX || !e->want_causes)
+		return;
+	c = sl_cpus_get(&e->cpus, (unsigned int)n->cpu, ev->ts_ns);
+	if (c)
+		note_resched(c, n->tif ? &c->lazy : &c->hard, ev);
+}
+
+static void apply(struct sl_engine *e, const struct sl_event *ev)
+{
+	struct sl_cpu *c;
+	struct sl_task *t;
+
+	if (ev->kind == SL_EV_META || ev->kind == SL_EV_TASK) {
+		if (e->on_meta)
+			e->on_meta(e->arg, ev);
+		return;
+	}
+	if (e->first_ns == SL_TIME_NONE)
+		e->first_ns = ev->ts_ns;
+	e->now_ns = ev->ts_ns;
+	c = sl_cpus_get(&e->cpus, ev->cpu, ev->ts_ns);
+	if (!c) {
+		e->error = -ENOMEM;
+		return;
+	}
+	if (!c->known && ev->kind != SL_EV_LOST)
+		meet_cpu(e, c, ev);
+	c->last_event_ns = ev->ts_ns;
+	if (ev->ctx & (SL_CTX_NEED_RESCHED | SL_CTX_NEED_RESCHED_LAZY) && e->want_causes &&
+	    ev->kind != SL_EV_SWITCH)
+		note_resched(c, ev->ctx & SL_CTX_NEED_RESCHED ? &c->hard : &c->lazy, ev);
+
+	switch ((enum sl_ev_kind)ev->kind) {
+	case SL_EV_SWITCH:
+		on_switch(e, c, ev);
+		break;
+	case SL_EV_WAKING:
+		on_waking(e, c, ev);
+		break;
+	case SL_EV_WAKEUP:
+		on_wakeup(e, ev);
+		break;
+	case SL_EV_WAKEUP_NEW:
+		on_wakeup_new(e, ev);
+		break;
+	case SL_EV_MIGRATE:
+		on_migrate(e, ev);
+		break;
+	case SL_EV_FORK:
+		on_birth(e, sl_tasks_find(&e->tasks, ev->fork.parent_pid), ev->fork.child_pid,
+			 ev->fork.child_comm, ev->ts_ns);
+		break;
+	case SL_EV_NEWTASK:
+		on_newtask(e, c, ev);
+		break;
+	case SL_EV_RENAME:
+		t = task_of(e, ev->rename.pid);
+		if (t)
+			sl_task_set_comm(t, ev->rename.newcomm);
+		break;
+	case SL_EV_PI_SETPRIO:
+		t = task_of(e, ev->pi_setprio.pid);
+		if (t)
+			sl_task_set_prio(t, ev->pi_setprio.newprio);
+		break;
+	case SL_EV_IRQ_ENTRY:
+	case SL_EV_VECTOR_ENTRY:
+	case SL_EV_IPI_ENTRY:
+		if (c->irq_depth < UINT8_MAX)
+			c->irq_depth++;
+		irq_change(e, c, ev);
+		break;
+	case SL_EV_IRQ_EXIT:
+	case SL_EV_VECTOR_EXIT:
+	case SL_EV_IPI_EXIT:
+		if (c->irq_depth)
+			c->irq_depth--;
+		irq_change(e, c, ev);
+		break;
+	case SL_EV_SOFTIRQ_ENTRY:
+		c->softirq_depth = 1;
+		irq_change(e, c, ev);
+		break;
+	case SL_EV_SOFTIRQ_EXIT:
+		c->softirq_depth = 0;
+		irq_change(e, c, ev);
+		break;
+	case SL_EV_NEED_RESCHED:
+		on_need_resched(e, ev);
+		break;
+	case SL_EV_LOST:
+		on_lost(e, c, ev);
+		break;
+	case SL_EV_EXEC:	/* the new name comes with task_rename and the next switch */
+	case SL_EV_EXIT:	/* the final switch has state X or Z */
+	case SL_EV_CPU_IDLE:	/* switches to and from pid 0 bound the idle time */
+	case SL_EV_META:
+	case SL_EV_TASK:
+	case SL_EV_NR:
+		break;
+	}
+}
+
+int sl_engine_apply(struct sl_engine *e, const struct sl_event *events, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && !e->error; i++)
+		apply(e, &events[i]);
+	return e->error;
+}
+
+void sl_engine_finish(struct sl_engine *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->cpus.max; i++)
+		if (e->cpus.at[i])
+			sl_cpu_advance(e->cpus.at[i], e->now_ns);
+	for (i = 0; i < e->tasks.nr; i++) {
+		struct sl_task *t = sl_tasks_at(&e->tasks, i);
+		unsigned int taints = SL_TAINT_OPEN_AT_END;
+
+		if (t->flags & SL_TASK_WAKING_PENDING && t->tid)
+			e->discarded[SL_DISCARD_NEVER_QUEUED]++;
+		if (t->state != SL_TASK_QUEUED && t->state != SL_TASK_WAKING)
+			continue;
+		if (t->state == SL_TASK_WAKING)
+			t->cpu = -1;
+		if (touched_by_gap(e, t))
+			taints |= SL_TAINT_LOST_EVENTS;
+		count_discard(e, (enum sl_wait_kind)t->wait_kind, discard_of(taints));
+		report_closing(e, t, -1, e->now_ns, taints);
+	}
+}

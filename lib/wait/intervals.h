@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the CPUs of a waiting task did, stretch by stretch, read back from their
+ * histories. Raw facts; why/ turns them into causes.
+ */
+#ifndef SL_WAIT_INTERVALS_H
+#define SL_WAIT_INTERVALS_H
+
+#include "wait/engine.h"
+
+struct sl_interval {
+	uint64_t start_ns, end_ns;
+	uint64_t change_ns;		/* the event that began it (may lie before start_ns) */
+	const struct sl_task *occupant;	/* NULL: not known */
+	int cpu;			/* -1: not known where it was queued */
+	uint8_t slot;			/* enum sl_slot */
+	uint8_t kind;			/* enum sl_ev_kind of that event */
+	bool ran_at_queueing;		/* the occupant ran already when the task was queued here */
+	bool before_cpu_known;		/* lies before the CPU's first event */
+	bool summed;			/* older than the history: only the length is known */
+};
+
+struct sl_intervals {
+	struct sl_interval *v;
+	uint32_t nr, cap;
+};
+
+/*
+ * The queued part of a wait (from when the task was queued, or from waking_ns if
+ * that is all there is, to closing->end_ns), in order and without holes. 0 or
+ * -ENOMEM. The vector is reused between calls.
+ */
+int sl_intervals_of(const struct sl_engine *e, const struct sl_closing *closing,
+		    struct sl_intervals *ret);
+void sl_intervals_release(struct sl_intervals *intervals);
+
+/*
+ * The same as sums per slot, at a fixed cost. False when only the intervals can
+ * tell (the task's place was not known all the time). Valid while the wait closes.
+ */
+static inline bool sl_interval_sums(const struct sl_engine *e, const struct sl_closing *closing,
+				    uint64_t ret_ns[SL_SLOT_NR])
+{
+	const struct sl_task *t = closing->task;
+	const struct sl_cpu *c;
+	unsigned int i;
+
+	if (t->cpu < 0 || t->queued_ns == SL_TIME_NONE || closing->moved_unseen)
+		return false;
+	c = e->cpus.at[t->cpu];
+	for (i = 0; i < SL_SLOT_NR; i++)
+		ret_ns[i] = c->sums[i] - t->since[i];
+	for (i = 0; t->nr_pieces && i < SL_SLOT_NR; i++)
+		ret_ns[i] += t->moved[i];
+	return true;
+}
+
+#endif

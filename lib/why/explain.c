@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "why/explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void sl_explainer_release(struct sl_explainer *x)
+{
+	sl_intervals_release(&x->scratch);
+}
+
+void sl_wait_release(struct sl_wait *wait)
+{
+	free(wait->segments);
+	wait->segments = NULL;
+	wait->nr_segments = 0;
+}
+
+static void add_hold(struct sl_explained *r, enum sl_cause cause, enum sl_confidence confidence,
+		     uint64_t ns)
+{
+	unsigned int i;
+
+	if (!ns)
+		return;
+	for (i = 0; i < r->nr; i++)
+		if (r->hold[i].cause == cause && r->hold[i].confidence == confidence) {
+			r->hold[i].ns += ns;
+			return;
+		}
+	r->hold[r->nr].cause = (uint8_t)cause;
+	r->hold[r->nr].confidence = (uint8_t)confidence;
+	r->hold[r->nr++].ns = ns;
+}
+
+/* No answer is better than the data it stands on. */
+static enum sl_confidence limit(const struct sl_explainer *x, const struct sl_closing *closing,
+				enum sl_confidence confidence)
+{
+	if (closing->taints & (SL_TAINT_LOST_EVENTS | SL_TAINT_INCONSISTENT | SL_TAINT_CLOCK_SKEW) ||
+	    closing->moved_unseen)
+		return SL_CONF_UNKNOWN;
+	return x->context.clock_is_per_cpu && confidence == SL_CONF_EXACT ? SL_CONF_DERIVED : confidence;
+}
+
+/* ---- need_resched of the task that t replaces ---- */
+
+struct resched {
+	uint64_t lazy_ns, hard_ns;	/* from when on; SL_TIME_NONE: never */
+	uint64_t lazy_event_ns, hard_event_ns;
+	uint8_t lazy_kind, hard_kind;
+};
+
+/* Valid only for the CPU that t runs on now and its last occupant. False: nothing was seen. */
+static bool resched_of(const struct sl_engine *e, const struct sl_closing *closing,
+		       struct resched *ret)
+{
+	const struct sl_task *t = closing->task;
+	const struct sl_cpu *c;
+	uint64_t queued;
+
+	if (closing->run_cpu < 0 || t->cpu != closing->run_cpu || t->queued_ns == SL_TIME_NONE)
+		return false;
+	c = e->cpus.at[closing->run_cpu];
+	if (c->lazy.ns == SL_TIME_NONE && c->hard.ns == SL_TIME_NONE)
+		return false;
+	queued = t->nr_pieces ? t->pieces[t->nr_pieces - 1].start_ns : t->queued_ns;
+	ret->lazy_ns = c->lazy.ns < queued ? queued : c->lazy.ns;
+	ret->hard_ns = c->hard.ns < queued ? queued : c->hard.ns;
+	ret->lazy_event_ns = c->lazy.ns;
+	ret->hard_event_ns = c->hard.ns;
+	ret->lazy_kind = c->lazy.kind;
+	ret->hard_kind = c->hard.kind;
+	return true;
+}
+
+/* The rules that yield to a pending need_resched. */
+static bool yields_to_resched(enum sl_cause cause)
+{
+	return cause == SL_CAUSE_FAIR_UNDETERMINED || cause == SL_CAUSE_NO_WAKEUP_PREEMPT ||
+	       cause == SL_CAUSE_RESCHED_DELAYED;
+}
+
+/* Non-interrupt time since a stamp, all of it spent by the last occupant. */
+static uint64_t task_time_since(const struct sl_cpu *c, const struct sl_task *t,
+				const struct sl_resched *r, uint64_t from_ns, uint64_t end_ns)
+{
+	uint64_t irq_now = c->sums[SL_SLOT_IRQ] + c->sums[SL_SLOT_SOFTIRQ], irq_then = r->irq_ns;
+
+	if (r->ns < from_ns)	/* counted from when t was queued */
+		irq_then = t->since[SL_SLOT_IRQ] + t->since[SL_SLOT_SOFTIRQ];
+	return sl_since(sl_since(end_ns, from_ns), irq_now - irq_then);
+}
+
+/* ---- sums ---- */
+
+/* Plain cases: a fair task behind classes, interrupts and other fair tasks. */
+static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
+			    const struct sl_closing *closing, struct sl_explained *r)
+{
+	static const struct {
+		enum sl_slot slot;
+		enum sl_cause cause;
+		enum sl_confidence confidence;
+	} plain[] = {
+		{ SL_SLOT_IRQ, SL_CAUSE_IRQ, SL_CONF_EXACT },
+		{ SL_SLOT_SOFTIRQ, SL_CAUSE_SOFTIRQ, SL_CONF_EXACT },
+		{ SL_SLOT_STOP, SL_CAUSE_STOP_CLASS, SL_CONF_EXACT },
+		{ SL_SLOT_DL, SL_CAUSE_DL_CLASS, SL_CONF_EXACT },
+		{ SL_SLOT_RT, SL_CAUSE_RT_CLASS, SL_CONF_EXACT },
+		{ SL_SLOT_IDLE, SL_CAUSE_IDLE_EXIT, SL_CONF_DERIVED },
+	};
+	const struct sl_task *t = closing->task;
+	const struct sl_cpu *c;
+	uint64_t ns[SL_SLOT_NR], fair;
+	struct resched rs;
+	unsigned int i;
+
+	if (t->sched_class != SL_CLASS_FAIR || closing->taints || t->policy > 0 ||
+	    !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST])
+		return false;
+	c = e->cpus.at[t->cpu];
+	if (ns[SL_SLOT_IDLE] && (t->nr_pieces || c->went_idle_ns > t->queued_ns))
+		return false;
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (ns[plain[i].slot])
+			add_hold(r, plain[i].cause, limit(x, closing, plain[i].confidence),
+				 ns[plain[i].slot]);
+	fair = ns[SL_SLOT_FAIR];
+	if (fair && c->task_slot == SL_SLOT_FAIR && resched_of(e, closing, &rs)) {
+		uint64_t hard = 0, any = 0;
+
+		if (rs.hard_ns != SL_TIME_NONE)
+			hard = any = task_time_since(c, t, &c->hard, rs.hard_ns, closing->end_ns);
+		if (rs.lazy_ns != SL_TIME_NONE) {
+			any = task_time_since(c, t, &c->lazy, rs.lazy_ns, closing->end_ns);
+			any = any > hard ? any : hard;
+		}
+		if (any <= fair) {
+			add_hold(r, SL_CAUSE_LAZY_RESCHED, limit(x, closing, SL_CONF_EXACT), any - hard);
+			add_hold(r, SL_CAUSE_RESCHED_DELAYED, limit(x, closing, SL_CONF_EXACT), hard);
+			fair -= any;
+		}
+	}
+	add_hold(r, SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN, fair);
+	return true;
+}
+
+/* ---- segments ---- */
+
+struct segments {
+	struct sl_segment *v;	/* NULL: only sums are wanted */
+	unsigned int nr, cap;
+	bool wanted;
+};
+
+static int emit(struct segments *out, struct sl_explained *r, const struct sl_segment *seg)
+{
+	struct sl_segment *last = out->nr ? &out->v[out->nr - 1] : NULL;
+
+	if (!seg->ns)
+		return 0;
+	add_hold(r, seg->cause, seg->confidence, seg->ns);
+	if (!out->wanted)
+		return 0;
+	if (last && last->cause == seg->cause && last->confidence == seg->confidence &&
+	    last->cpu == seg->cpu && last->occupant_tid == seg->occupant_tid) {
+		last->ns += seg->ns;
+		return 0;
+	}
+	if (out->nr == out->cap) {
+		unsigned int cap = out->cap ? out->cap * 2 : 8;
+		struct sl_segment *grown = realloc(out->v, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		out->v = grown;
+		out->cap = cap;
+	}
+	out->v[out->nr++] = *seg;
+	return 0;
+}
+
+static int emit_part(struct segments *out, struct sl_explained *r, struct sl_segment seg,
+		     uint64_t from_ns, uint64_t to_ns, struct sl_verdict v)
+{
+	seg.start_ns = from_ns;
+	seg.ns = sl_since(to_ns, from_ns);
+	seg.cause = v.cause;
+	seg.confidence = v.confidence;
+	return emit(out, r, &seg);
+}
+
+/* One interval becomes up to three segments: before, lazy, and hard need_resched. */
+static int emit_interval(struct sl_explainer *x, const struct sl_closing *closing,
+			 const struct resched *rs, bool last_cpu, const struct sl_interval *iv,
+			 struct segments *out, struct sl_explained *r)
+{
+	struct sl_verdict v = sl_hold_of(&x->context, closing->task, iv);
+	struct sl_segment seg = {
+		.cpu = iv->cpu,
+		.occupant_tid = iv->occupant ? iv->occupant->tid : -1,
+		.evidence_event = iv->summed ? NULL : sl_event_kind_name((enum sl_ev_kind)iv->kind),
+		.evidence_ns = iv->change_ns,
+		.evidence_cpu = iv->cpu,
+	};
+	uint64_t at = iv->start_ns, soft, hard;
+	int ret;
+
+	if (iv->occupant)
+		memcpy(seg.occupant_comm, iv->occupant->comm, sizeof(seg.occupant_comm));
+	v.confidence = limit(x, closing, v.confidence);
+	if (!rs || !last_cpu || !yields_to_resched(v.cause))
+		return emit_part(out, r, seg, at, iv->end_ns, v);
+
+	hard = rs->hard_ns < iv->end_ns ? rs->hard_ns : iv->end_ns;
+	soft = rs->lazy_ns < hard ? rs->lazy_ns : hard;
+	if (soft > at) {
+		ret = emit_part(out, r, seg, at, soft, v);
+		if (ret)
+			return ret;
+		at = soft;
+	}
+	v.confidence = limit(x, closing, SL_CONF_EXACT);
+	if (hard > at) {
+		v.cause = SL_CAUSE_LAZY_RESCHED;
+		seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->lazy_kind);
+		seg.evidence_ns = rs->lazy_event_ns;
+		ret = emit_part(out, r, seg, at, hard, v);
+		if (ret)
+			return ret;
+		at = hard;
+	}
+	v.cause = SL_CAUSE_RESCHED_DELAYED;
+	seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->hard_kind);
+	seg.evidence_ns = rs->hard_event_ns;
+	return emit_part(out, r, seg, at, iv->end_ns, v);
+}
+
+static int explain_by_intervals(struct sl_explainer *x, const struct sl_engine *e,
+				const struct sl_closing *closing, struct segments *out,
+				struct sl_explained *r)
+{
+	uint64_t last_switch = 0;
+	struct resched rs;
+	bool have_rs = resched_of(e, closing, &rs);
+	uint32_t i;
+	int ret;
+
+	ret = sl_intervals_of(e, closing, &x->scratch);
+	if (ret)
+		return ret;
+	/* need_resched was set for the last occupant only */
+	for (i = 0; i < x->scratch.nr; i++)
+		if (x->scratch.v[i].kind == SL_EV_SWITCH)
+			last_switch = x->scratch.v[i].start_ns;
+	for (i = 0; i < x->scratch.nr; i++) {
+		const struct sl_interval *iv = &x->scratch.v[i];
+
+		if (iv->before_cpu_known)
+			r->taints |= SL_TAINT_BEFORE_TRACE;
+		ret = emit_interval(x, closing, have_rs ? &rs : NULL,
+				    iv->cpu == closing->run_cpu && iv->start_ns >= last_switch, iv, out, r);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static int emit_path(struct sl_explainer *x, const struct sl_closing *closing, struct segments *out,
+		     struct sl_explained *r, uint64_t end_ns)
+{
+	const struct sl_task *t = closing->task;
+	struct sl_segment seg = {
+		.cpu = -1,
+		.occupant_tid = -1,
+		.evidence_event = "sched_waking",
+		.evidence_ns = t->waking_ns,
+		.evidence_cpu = t->waker_cpu,
+	};
+	struct sl_verdict v = { SL_CAUSE_WAKE_PATH, limit(x, closing, SL_CONF_EXACT) };
+
+	return emit_part(out, r, seg, r->start_ns, end_ns, v);
+}
+
+static void choose_primary(struct sl_explained *r)
+{
+	static const enum sl_cause place_order[] = {
+		SL_CAUSE_STACKED_WAKEUP, SL_CAUSE_WAKE_AFFINE, SL_CAUSE_IDLE_CPU_MISSED,
+		SL_CAUSE_AFFINITY,
+	};
+	uint64_t by_cause[SL_CAUSE_HOLD_NR] = { 0 };
+	unsigned int i;
+
+	r->primary = SL_CAUSE_NONE;
+	r->primary_ns = 0;
+	r->primary_confidence = SL_CONF_UNKNOWN;
+	if (r->place_causes && r->avoidable_ns >= r->delay_ns - r->avoidable_ns) {
+		for (i = 0; i < sizeof(place_order) / sizeof(place_order[0]); i++)
+			if (r->place_causes >> (place_order[i] - SL_CAUSE_HOLD_NR) & 1) {
+				r->primary = place_order[i];
+				r->primary_ns = r->avoidable_ns;
+				r->primary_confidence = r->taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
+				return;
+			}
+	}
+	for (i = 0; i < r->nr; i++) {
+		enum sl_cause cause = (enum sl_cause)r->hold[i].cause;
+
+		by_cause[cause] += r->hold[i].ns;
+		if (by_cause[cause] > r->primary_ns ||
+		    (by_cause[cause] == r->primary_ns && cause < r->primary)) {
+			r->primary = cause;
+			r->primary_ns = by_cause[cause];
+		}
+	}
+	/* As sure as the least sure part of it. */
+	if (r->primary != SL_CAUSE_NONE)
+		r->primary_confidence = SL_CONF_EXACT;
+	for (i = 0; i < r->nr; i++)
+		if (r->hold[i].cause == r->primary && r->hold[i].confidence > r->primary_confidence)
+			r->primary_confidence = (enum sl_confidence)r->hold[i].confidence;
+}
+
+static int explain(struct sl_explainer *x, const struct sl_engine *e,
+		   const struct sl_closing *closing, struct segments *out, struct sl_explained *r)
+{
+	const struct sl_task *t = closing->task;
+	bool queued = t->queued_ns != SL_TIME_NONE;
+	int ret = 0;
+
+	r->nr = 0;
+	r->taints = closing->taints;
+	r->start_ns = sl_wait_start(t, x->context.from_wakeup);
+	r->delay_ns = sl_since(closing->end_ns, r->start_ns);
+	if (closing->taints & SL_TAINT_CLOCK_SKEW) {
+		r->delay_ns = 0;
+	} else {
+		if (queued && r->start_ns < t->queued_ns)
+			ret = emit_path(x, closing, out, r, t->queued_ns);
+		else if (!queued && (x->context.has_wakeup || closing->run_cpu < 0))
+			ret = emit_path(x, closing, out, r, closing->end_ns);
+		if (!ret && (queued || (!x->context.has_wakeup && closing->run_cpu >= 0)) &&
+		    (out->wanted || !explain_by_sums(x, e, closing, r)))
+			ret = explain_by_intervals(x, e, closing, out, r);
+	}
+	sl_placement_of(e, closing, r);
+	choose_primary(r);
+	return ret;
+}
+
+int sl_explain(struct sl_explainer *x, const struct sl_engine *e, const struct sl_closing *closing,
+	       struct sl_explained *ret)
+{
+	struct segments none = { 0 };
+
+	return explain(x, e, closing, &none, ret);
+}
+
+int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
+			const struct sl_closing *closing, struct sl_wait *w)
+{
+	const struct sl_task *t = closing->task;
+	struct segments out = { .wanted = true };
+	struct sl_explained r;
+	bool wake = t->wait_kind == SL_WAIT_WAKE;
+	unsigned int i;
+	int ret;
+
+	ret = explain(x, e, closing, &out, &r);
+	if (ret) {
+		free(out.v);
+		return ret;
+	}
+	memset(w, 0, sizeof(*w));
+	w->tid = t->tid;
+	w->tgid = t->tgid;
+	memcpy(w->comm, t->comm, sizeof(w->comm));
+	w->sched_class = (enum sl_class)t->sched_class;
+	w->kind = (enum sl_wait_kind)t->wait_kind;
+	w->waking_ns = wake ? t->waking_ns : SL_WAIT_NO_TIME;
+	w->wakeup_ns = t->queued_ns;
+	w->start_ns = r.start_ns;
+	w->run_ns = closing->run_cpu >= 0 ? closing->end_ns : SL_WAIT_NO_TIME;
+	w->delay_ns = r.delay_ns;
+	w->waker_tid = wake && t->waker ? t->waker->tid : -1;
+	if (wake && t->waker)
+		memcpy(w->waker_comm, t->waker->comm, sizeof(w->waker_comm));
+	w->waker_context = wake && t->waker ? (enum sl_waker_context)t->waker_context : SL_WAKER_UNKNOWN;
+	w->waker_cpu = wake ? t->waker_cpu : -1;
+	w->prev_cpu = wake ? t->prev_cpu : -1;
+	w->wake_cpu = w->kind == SL_WAIT_PREEMPT ? -1 : t->wake_cpu;
+	w->run_cpu = closing->run_cpu;
+	w->migrations = t->migrations;
+	w->taints = r.taints;
+	for (i = 0; i < r.nr; i++) {
+		w->cause_ns[r.hold[i].cause] += r.hold[i].ns;
+		w->confidence_ns[r.hold[i].cause][r.hold[i].confidence] += r.hold[i].ns;
+	}
+	w->place_causes = r.place_causes;
+	w->place_confidence = r.taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
+	w->avoidable_ns = r.avoidable_ns;
+	w->avoidable_cpu = r.avoidable_cpu;
+	w->primary = r.primary;
+	w->primary_ns = r.primary_ns;
+	w->primary_confidence = r.primary_confidence;
+	w->segments = out.v;
+	w->nr_segments = out.nr;
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * From a wait that ends to its causes.
+ *
+ * Two ways, one answer: sl_explain() gives the time per cause at a fixed cost
+ * where sums are enough, and falls back to the intervals where they are not;
+ * sl_explain_segments() always reads the intervals and yields the segments. The
+ * tests compare both for every golden wait.
+ */
+#ifndef SL_WHY_EXPLAIN_H
+#define SL_WHY_EXPLAIN_H
+
+#include "schedlat/wait.h"
+#include "wait/engine.h"
+#include "wait/intervals.h"
+
+/* What the recording says about the machine, as far as causes depend on it. */
+struct sl_why_context {
+	bool from_wakeup;		/* --from=wakeup: the path is no part of the wait */
+	bool has_wakeup;		/* sched_wakeup is recorded */
+	bool clock_is_per_cpu;		/* nothing is exact then */
+	uint64_t tick_ns;		/* 0: unknown */
+	int fair_server;		/* 1 yes, 0 no, -1 unknown */
+	/* Was the task's cgroup, or one above it, throttled during the recording? NULL: unknown */
+	bool (*was_throttled)(void *arg, const char *cgroup);
+	void *arg;
+};
+
+struct sl_hold {
+	uint64_t ns;
+	uint8_t cause;			/* enum sl_cause, HOLD or FAIR */
+	uint8_t confidence;		/* enum sl_confidence */
+};
+
+#define SL_HOLD_MAX (SL_CAUSE_HOLD_NR * SL_CONF_NR)
+
+struct sl_explained {
+	uint64_t start_ns, delay_ns;
+	unsigned int taints;
+	unsigned int nr;
+	struct sl_hold hold[SL_HOLD_MAX];	/* sum of ns == delay_ns */
+	unsigned int place_causes;		/* see struct sl_wait */
+	uint64_t avoidable_ns;
+	int avoidable_cpu;
+	enum sl_cause primary;
+	enum sl_confidence primary_confidence;
+	uint64_t primary_ns;
+};
+
+struct sl_explainer {
+	struct sl_why_context context;
+	struct sl_intervals scratch;
+};
+
+void sl_explainer_release(struct sl_explainer *x);
+
+/* 0 or -ENOMEM */
+int sl_explain(struct sl_explainer *x, const struct sl_engine *e, const struct sl_closing *closing,
+	       struct sl_explained *ret);
+
+/*
+ * The whole wait as users see it, segments included (malloc'ed into
+ * ret->segments; free with sl_wait_release()). 0 or -ENOMEM.
+ */
+int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
+			const struct sl_closing *closing, struct sl_wait *ret);
+void sl_wait_release(struct sl_wait *wait);
+
+/* ---- between the files of this room ---- */
+
+struct sl_verdict {
+	enum sl_cause cause;
+	enum sl_confidence confidence;
+};
+
+/* What held t during an interval, need_resched not considered (hold.c). */
+struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_task *t,
+			     const struct sl_interval *iv);
+/* Was it the wrong CPU? Fills place_causes, avoidable_* (placement.c). */
+void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing,
+		     struct sl_explained *ret);
+
+#endif

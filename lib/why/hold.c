@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What held a task while its CPU did something else. The order of the rules is
+ * the order of scheduling classes: a task never waits for a lower class unless
+ * preemption is delayed or a bandwidth limit let the lower class in.
+ */
+#include "why/explain.h"
+
+enum policy { POLICY_BATCH = 3, POLICY_IDLE = 5 };
+
+static struct sl_verdict verdict(enum sl_cause cause, enum sl_confidence confidence)
+{
+	struct sl_verdict v = { cause, confidence };
+
+	return v;
+}
+
+/*
+ * A lower class runs although t is runnable. It ran already when t was queued:
+ * then it only has to be switched out. It was picked afterwards: then t could not
+ * be picked.
+ */
+static struct sl_verdict behind_lower_class(const struct sl_why_context *ctx, const struct sl_task *t,
+					    const struct sl_interval *iv)
+{
+	if (iv->summed)
+		return verdict(SL_CAUSE_RESCHED_DELAYED, SL_CONF_UNKNOWN);
+	if (iv->ran_at_queueing)
+		return verdict(SL_CAUSE_RESCHED_DELAYED, SL_CONF_DERIVED);
+	if (t->sched_class == SL_CLASS_DL)
+		/* pick_task_dl() skips a queue of throttled reservations (6.18) */
+		return verdict(SL_CAUSE_THROTTLED, SL_CONF_DERIVED);
+	if (t->sched_class != SL_CLASS_RT)
+		return verdict(SL_CAUSE_RESCHED_DELAYED, SL_CONF_UNKNOWN);
+	if (ctx->fair_server == 1)
+		return verdict(SL_CAUSE_FAIR_SERVER, SL_CONF_DERIVED);
+	if (ctx->fair_server == 0)
+		return verdict(SL_CAUSE_RT_THROTTLED, SL_CONF_DERIVED);
+	return verdict(SL_CAUSE_RT_THROTTLED, SL_CONF_UNKNOWN);
+}
+
+static struct sl_verdict behind_idle(const struct sl_why_context *ctx, const struct sl_task *t,
+				     const struct sl_interval *iv)
+{
+	if (iv->ran_at_queueing)
+		return verdict(SL_CAUSE_IDLE_EXIT, SL_CONF_DERIVED);
+	/*
+	 * The CPU went idle although t was queued there: nothing let it run. A throttled
+	 * cgroup does that; core scheduling and a stale queue in the recording do as well.
+	 */
+	if (t->cgroup && ctx->was_throttled && ctx->was_throttled(ctx->arg, t->cgroup))
+		return verdict(SL_CAUSE_THROTTLED, SL_CONF_DERIVED);
+	return verdict(SL_CAUSE_IDLE_EXIT, SL_CONF_UNKNOWN);
+}
+
+static struct sl_verdict behind_fair(const struct sl_why_context *ctx, const struct sl_task *t,
+				     const struct sl_interval *iv)
+{
+	bool low_policy = t->policy == POLICY_BATCH || t->policy == POLICY_IDLE;
+
+	if (t->sched_class == SL_CLASS_EXT)
+		return verdict(SL_CAUSE_SCHED_EXT, SL_CONF_DERIVED);
+	/*
+	 * wakeup_preempt_fair() (6.18) never preempts for a SCHED_BATCH or SCHED_IDLE
+	 * wakee. From the next tick on other rules decide, which we cannot see.
+	 */
+	if (low_policy && t->wait_kind == SL_WAIT_WAKE && iv->ran_at_queueing && ctx->tick_ns &&
+	    iv->end_ns - iv->start_ns <= ctx->tick_ns)
+		return verdict(SL_CAUSE_NO_WAKEUP_PREEMPT, SL_CONF_DERIVED);
+	return verdict(SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN);
+}
+
+/* Larger runs first. */
+static int rank(enum sl_class sched_class)
+{
+	switch (sched_class) {
+	case SL_CLASS_STOP:
+		return 4;
+	case SL_CLASS_DL:
+		return 3;
+	case SL_CLASS_RT:
+		return 2;
+	case SL_CLASS_FAIR:
+	case SL_CLASS_EXT:
+		return 1;
+	case SL_CLASS_UNKNOWN:
+	case SL_CLASS_IDLE:
+	case SL_CLASS_NR:
+		break;
+	}
+	return 0;
+}
+
+struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_task *t,
+			     const struct sl_interval *iv)
+{
+	int own = rank((enum sl_class)t->sched_class);
+
+	switch ((enum sl_slot)iv->slot) {
+	case SL_SLOT_IRQ:
+		return verdict(SL_CAUSE_IRQ, SL_CONF_EXACT);
+	case SL_SLOT_SOFTIRQ:
+		return verdict(SL_CAUSE_SOFTIRQ, SL_CONF_EXACT);
+	case SL_SLOT_STOP:
+		return verdict(SL_CAUSE_STOP_CLASS, SL_CONF_EXACT);
+	case SL_SLOT_DL:
+		return own > rank(SL_CLASS_DL) ? behind_lower_class(ctx, t, iv)
+					       : verdict(SL_CAUSE_DL_CLASS, SL_CONF_EXACT);
+	case SL_SLOT_RT:
+		return own > rank(SL_CLASS_RT) ? behind_lower_class(ctx, t, iv)
+					       : verdict(SL_CAUSE_RT_CLASS, SL_CONF_EXACT);
+	case SL_SLOT_FAIR:
+		return own > rank(SL_CLASS_FAIR) ? behind_lower_class(ctx, t, iv)
+						 : behind_fair(ctx, t, iv);
+	case SL_SLOT_IDLE:
+		return behind_idle(ctx, t, iv);
+	case SL_SLOT_LOST:
+	case SL_SLOT_NR:
+		break;
+	}
+	return verdict(SL_CAUSE_LOST_DATA, SL_CONF_UNKNOWN);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "why/outliers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEEP_MIN 4096		/* candidates kept however few the quantile needs */
+
+/*
+ * A candidate: delay, avoidable, then one word of nr | primary | place | taints,
+ * then nr words of cause | confidence | ns.
+ */
+#define HEAD_WORDS 3
+#define NS_BITS 56
+#define NS_MASK ((1ull << NS_BITS) - 1)
+
+_Static_assert(SL_CAUSE_NR < 64 && SL_CONF_NR <= 4, "cause and confidence share one byte");
+
+void sl_outliers_init_fixed(struct sl_outliers *o, uint64_t at_least_ns, unsigned int detail_max)
+{
+	memset(o, 0, sizeof(*o));
+	o->at_least_ns = at_least_ns;
+	o->detail_max = detail_max;
+}
+
+void sl_outliers_init_quantile(struct sl_outliers *o, double quantile, unsigned int detail_max)
+{
+	sl_outliers_init_fixed(o, 0, detail_max);
+	o->running = true;
+	o->quantile = quantile;
+}
+
+void sl_outliers_release(struct sl_outliers *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->nr_details; i++)
+		sl_wait_release(&o->details[i]);
+	free(o->details);
+	free(o->words);
+	memset(o, 0, sizeof(*o));
+}
+
+static void total_hold(struct sl_outliers *o, unsigned int *seen, enum sl_cause cause,
+		       enum sl_confidence confidence, uint64_t ns)
+{
+	struct sl_cause_total *t = &o->totals[cause];
+
+	t->ns += ns;
+	t->confidence_ns[confidence] += ns;
+	if (!(*seen >> cause & 1))
+		t->count++;
+	*seen |= 1u << cause;
+}
+
+static void total_rest(struct sl_outliers *o, uint64_t delay_ns, uint64_t avoidable_ns,
+		       enum sl_cause primary, unsigned int place, unsigned int taints)
+{
+	unsigned int i;
+
+	o->count++;
+	o->total_ns += delay_ns;
+	o->tainted += taints & ~(unsigned int)SL_TAINT_BEFORE_TRACE ? 1 : 0;
+	if (primary < SL_CAUSE_NR)
+		o->totals[primary].primary++;
+	for (i = 0; place; i++, place >>= 1)
+		if (place & 1) {
+			struct sl_cause_total *t = &o->totals[SL_CAUSE_HOLD_NR + i];
+
+			t->count++;
+			t->ns += avoidable_ns;
+			t->confidence_ns[taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED] += avoidable_ns;
+		}
+}
+
+static int encode(struct sl_outliers *o, const struct sl_explained *x)
+{
+	uint64_t need = o->nr_words + HEAD_WORDS + x->nr, *w;
+	unsigned int i;
+
+	if (need > o->cap_words) {
+		uint64_t cap = o->cap_words ? o->cap_words + o->cap_words / 2 : 32 * 1024;
+		uint64_t *grown = realloc(o->words, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		o->words = grown;
+		o->cap_words = cap;
+	}
+	w = o->words + o->nr_words;
+	w[0] = x->delay_ns;
+	w[1] = x->avoidable_ns;
+	w[2] = x->nr | (uint64_t)x->primary << 8 | (uint64_t)x->place_causes << 16 |
+	       (uint64_t)x->taints << 32;
+	for (i = 0; i < x->nr; i++)
+		w[HEAD_WORDS + i] = (uint64_t)x->hold[i].cause << 58 |
+				    (uint64_t)x->hold[i].confidence << NS_BITS |
+				    (x->hold[i].ns < NS_MASK ? x->hold[i].ns : NS_MASK);
+	o->nr_words = need;
+	o->nr_candidates++;
+	return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void drop_below(struct sl_outliers *o, uint64_t at_least_ns)
+{
+	uint64_t from, to = 0, len;
+	unsigned int i, kept = 0;
+
+	o->nr_candidates = 0;
+	for (from = 0; from < o->nr_words; from += len) {
+		len = HEAD_WORDS + (o->words[from + 2] & 0xff);
+		if (o->words[from] < at_least_ns)
+			continue;
+		memmove(o->words + to, o->words + from, len * sizeof(*o->words));
+		to += len;
+		o->nr_candidates++;
+	}
+	o->nr_words = to;
+	if (o->detail_max != UINT32_MAX)
+		return;
+	for (i = 0; i < o->nr_details; i++) {
+		if (o->details[i].delay_ns >= at_least_ns)
+			o->details[kept++] = o->details[i];
+		else
+			sl_wait_release(&o->details[i]);
+	}
+	o->nr_details = kept;
+}
+
+/* Raise the running threshold when there are twice the candidates that have to be kept. */
+static void raise_threshold(struct sl_outliers *o)
+{
+	double tail = 2 * (1 - o->quantile) * (double)o->samples_seen;
+	uint64_t keep = tail > KEEP_MIN ? (uint64_t)tail : KEEP_MIN, at, n = 0, *delays;
+
+	if (o->nr_candidates < 2 * keep)
+		return;
+	delays = malloc(o->nr_candidates * sizeof(*delays));
+	if (!delays)
+		return;		/* keeps more than it must: no harm */
+	for (at = 0; at < o->nr_words; at += HEAD_WORDS + (o->words[at + 2] & 0xff))
+		if (!(o->words[at + 2] >> 32))
+			delays[n++] = o->words[at];
+	if (n > keep) {
+		qsort(delays, n, sizeof(*delays), by_size);
+		o->at_least_ns = delays[n - keep];
+		drop_below(o, o->at_least_ns);
+	}
+	free(delays);
+}
+
+int sl_outliers_add(struct sl_outliers *o, const struct sl_explained *x)
+{
+	unsigned int i, seen = 0;
+	int ret;
+
+	if (o->running) {
+		ret = encode(o, x);
+		if (!ret && !(o->nr_candidates & 1023))
+			raise_threshold(o);
+		return ret;
+	}
+	for (i = 0; i < x->nr; i++)
+		total_hold(o, &seen, (enum sl_cause)x->hold[i].cause,
+			   (enum sl_confidence)x->hold[i].confidence, x->hold[i].ns);
+	total_rest(o, x->delay_ns, x->avoidable_ns, x->primary, x->place_causes, x->taints);
+	return 0;
+}
+
+/* Order of the details: longer is worse; of equals the one that ended first. */
+static bool is_worse(uint64_t delay_a, uint64_t end_a, const struct sl_wait *b)
+{
+	uint64_t end_b = b->start_ns + b->delay_ns;
+
+	return delay_a != b->delay_ns ? delay_a > b->delay_ns : end_a < end_b;
+}
+
+bool sl_outliers_wants_detail(const struct sl_outliers *o, uint64_t delay_ns, uint64_t end_ns)
+{
+	return o->nr_details < o->detail_max ||
+	       (o->detail_max && is_worse(delay_ns, end_ns, &o->details[0]));
+}
+
+static bool heap_above(const struct sl_wait *a, const struct sl_wait *b)
+{
+	return is_worse(b->delay_ns, b->start_ns + b->delay_ns, a);
+}
+
+static void swap(struct sl_wait *a, struct sl_wait *b)
+{
+	struct sl_wait tmp = *a;
+
+	*a = *b;
+	*b = tmp;
+}
+
+static void sift_down(struct sl_wait *v, unsigned int nr)
+{
+	unsigned int i = 0;
+
+	for (;;) {
+		unsigned int best = i, left = 2 * i + 1, right = left + 1;
+
+		if (left < nr && heap_above(&v[left], &v[best]))
+			best = left;
+		if (right < nr && heap_above(&v[right], &v[best]))
+			best = right;
+		if (best == i)
+			return;
+		swap(&v[i], &v[best]);
+		i = best;
+	}
+}
+
+int sl_outliers_add_detail(struct sl_outliers *o, struct sl_wait *wait)
+{
+	unsigned int i;
+
+	if (o->nr_details == o->detail_max) {
+		sl_wait_release(&o->details[0]);
+		o->details[0] = *wait;
+		sift_down(o->details, o->nr_details);
+		return 0;
+	}
+	if (o->nr_details == o->cap_details) {
+		unsigned int cap = o->cap_details ? o->cap_details * 2 : 16;
+		struct sl_wait *grown = realloc(o->details, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		o->details = grown;
+		o->cap_details = cap;
+	}
+	i = o->nr_details++;
+	o->details[i] = *wait;
+	for (; i && heap_above(&o->details[i], &o->details[(i - 1) / 2]); i = (i - 1) / 2)
+		swap(&o->details[i], &o->details[(i - 1) / 2]);
+	return 0;
+}
+
+static int by_badness(const void *a, const void *b)
+{
+	const struct sl_wait *x = a, *y = b;
+
+	if (is_worse(x->delay_ns, x->start_ns + x->delay_ns, y))
+		return -1;
+	if (is_worse(y->delay_ns, y->start_ns + y->delay_ns, x))
+		return 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns)
+{
+	unsigned int i, kept = 0;
+	uint64_t at;
+
+	if (o->running) {
+		if (at_least_ns < o->at_least_ns)
+			return false;
+		for (at = 0; at < o->nr_words; at += HEAD_WORDS + (o->words[at + 2] & 0xff)) {
+			const uint64_t *w = o->words + at;
+			unsigned int seen = 0;
+
+			if (w[0] < at_least_ns)
+				continue;
+			for (i = 0; i < (w[2] & 0xff); i++)
+				total_hold(o, &seen, (enum sl_cause)(w[HEAD_WORDS + i] >> 58),
+					   (enum sl_confidence)(w[HEAD_WORDS + i] >> NS_BITS & 3),
+					   w[HEAD_WORDS + i] & NS_MASK);
+			total_rest(o, w[0], w[1], (enum sl_cause)(w[2] >> 8 & 0xff),
+				   (unsigned int)(w[2] >> 16 & 0xffff), (unsigned int)(w[2] >> 32));
+		}
+		o->nr_words = o->nr_candidates = 0;
+	}
+	for (i = 0; i < o->nr_details; i++) {
+		if (o->details[i].delay_ns >= at_least_ns)
+			o->details[kept++] = o->details[i];
+		else
+			sl_wait_release(&o->details[i]);
+	}
+	o->nr_details = kept;
+	if (kept)
+		qsort(o->details, kept, sizeof(*o->details), by_badness);
+	return true;
+}
