@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "out/columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/stats.h"
+#include "util/time.h"
+
+/* A group without samples has no shortest or median wait. */
+static uint64_t value_of(const struct sl_group *group, uint64_t ns)
+{
+	return group->count ? ns : SL_TIME_NONE;
+}
+
+/* Setters: one per type, so that columns.def needs only the value. */
+static void set_TEXT(struct sl_cell *cell, const char *text)
+{
+	cell->known = text && *text;
+	cell->text = cell->known ? text : "";
+}
+
+static void set_NS(struct sl_cell *cell, uint64_t value)
+{
+	cell->known = value != SL_TIME_NONE;
+	cell->value = value;
+}
+
+static void set_COUNT(struct sl_cell *cell, uint64_t value)
+{
+	set_NS(cell, value);
+}
+
+static void set_SEC(struct sl_cell *cell, uint64_t value)
+{
+	set_NS(cell, value);
+}
+
+static void set_SHARE(struct sl_cell *cell, uint64_t value)
+{
+	set_NS(cell, value);
+}
+
+static void set_ID(struct sl_cell *cell, int64_t value)
+{
+	cell->known = value >= 0;
+	cell->value = cell->known ? (uint64_t)value : 0;
+}
+
+#define ROW_GROUP struct sl_group
+#define ROW_CAUSE struct sl_cause_row
+#define ROW_WAIT struct sl_wait
+#define ROW_BUCKET struct sl_bucket_row
+
+#define SL_COLUMN(SET, id, name, key, head, TYPE, doc, expr)				\
+	static void get_##SET##_##id(const void *data, struct sl_cell *cell)		\
+	{										\
+		const ROW_##SET *row = data;						\
+											\
+		cell->type = SL_CELL_##TYPE;						\
+		set_##TYPE(cell, expr);							\
+	}
+#include "out/columns.def"
+
+#define SL_COLUMN(SET, id, name, key, head, TYPE, doc, expr)				\
+	{ name, key, head, SL_SET_##SET, SL_CELL_##TYPE, doc, get_##SET##_##id },
+const struct sl_column sl_columns[] = {
+#include "out/columns.def"
+};
+const unsigned int sl_columns_nr = sizeof(sl_columns) / sizeof(sl_columns[0]);
+
+const char *sl_column_set_name(enum sl_column_set set)
+{
+	switch (set) {
+	case SL_SET_GROUP: return "group";
+	case SL_SET_CAUSE: return "cause";
+	case SL_SET_WAIT: return "wait";
+	case SL_SET_BUCKET: return "bucket";
+	case SL_SET_NR: break;
+	}
+	return "?";
+}
+
+const char *sl_cell_type_unit(enum sl_cell_type type)
+{
+	switch (type) {
+	case SL_CELL_NS:
+	case SL_CELL_SEC: return "ns";
+	case SL_CELL_SHARE: return "0.1 %";
+	case SL_CELL_TEXT:
+	case SL_CELL_COUNT:
+	case SL_CELL_ID: break;
+	}
+	return "";
+}
+
+const struct sl_column *sl_column_find(enum sl_column_set set, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sl_columns_nr; i++)
+		if (sl_columns[i].set == set &&
+		    (!strcmp(sl_columns[i].name, name) || !strcmp(sl_columns[i].key, name)))
+			return &sl_columns[i];
+	return NULL;
+}
+
+static int unknown_column(enum sl_column_set set, const char *name, struct sl_err *err)
+{
+	char valid[512] = "";
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; i < sl_columns_nr; i++)
+		if (sl_columns[i].set == set && used < sizeof(valid))
+			used += (size_t)snprintf(valid + used, sizeof(valid) - used, " %s",
+						 sl_columns[i].name);
+	return sl_err_set(err, SL_EUSAGE, "'%.64s' is no column here; valid:%s", name, valid);
+}
+
+int sl_column_list_parse(enum sl_column_set set, const char *text,
+			 struct sl_column_list *ret_list, struct sl_err *err)
+{
+	struct sl_column_list list = { .nr = 0 };
+	const char *p = text;
+
+	for (;;) {
+		size_t len = strcspn(p, ",");
+		char name[128];
+		const struct sl_column *column;
+
+		snprintf(name, sizeof(name), "%.*s", len < 127 ? (int)len : 127, p);
+		column = sl_column_find(set, name);
+		if (!column)
+			return unknown_column(set, name, err);
+		if (list.nr == SL_COLUMNS_MAX)
+			return sl_err_set(err, SL_EUSAGE, "more than %d columns", SL_COLUMNS_MAX);
+		list.columns[list.nr++] = column;
+		if (!p[len])
+			break;
+		p += len + 1;
+	}
+	*ret_list = list;
+	return 0;
+}
+
+void sl_column_list_all(enum sl_column_set set, struct sl_column_list *ret_list)
+{
+	unsigned int i;
+
+	ret_list->nr = 0;
+	for (i = 0; i < sl_columns_nr && ret_list->nr < SL_COLUMNS_MAX; i++)
+		if (sl_columns[i].set == set)
+			ret_list->columns[ret_list->nr++] = &sl_columns[i];
+}
+
+static int compare_cells(const struct sl_cell *a, const struct sl_cell *b)
+{
+	if (a->known != b->known)
+		return a->known ? -1 : 1;
+	if (!a->known)
+		return 0;
+	if (a->type == SL_CELL_TEXT)
+		return strcmp(a->text, b->text);
+	/* Ids read best ascending; everything else largest first. */
+	if (a->type == SL_CELL_ID)
+		return (a->value > b->value) - (a->value < b->value);
+	return (a->value < b->value) - (a->value > b->value);
+}
+
+struct sort_entry {
+	const void *row;
+	unsigned int index;
+};
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct sort_entry *left = a, *right = b;
+	const struct sl_column_list *keys = arg;
+	unsigned int i;
+
+	for (i = 0; i < keys->nr; i++) {
+		struct sl_cell x, y;
+		int order;
+
+		keys->columns[i]->get(left->row, &x);
+		keys->columns[i]->get(right->row, &y);
+		order = compare_cells(&x, &y);
+		if (order)
+			return order;
+	}
+	return (left->index > right->index) - (left->index < right->index);
+}
+
+void sl_rows_sort(const void **rows, unsigned int nr, const struct sl_column_list *keys)
+{
+	struct sort_entry *entries = nr && keys->nr ? malloc(nr * sizeof(*entries)) : NULL;
+	unsigned int i;
+
+	/* Out of memory: the rows stay in their own order, which is a valid one. */
+	if (!entries)
+		return;
+	for (i = 0; i < nr; i++)
+		entries[i] = (struct sort_entry){ rows[i], i };
+	qsort_r(entries, nr, sizeof(*entries), compare_rows, (void *)keys);
+	for (i = 0; i < nr; i++)
+		rows[i] = entries[i].row;
+	free(entries);
+}
+
+const char *sl_out_family_name(enum sl_cause_family family)
+{
+	switch (family) {
+	case SL_FAMILY_HOLD: return "hold";
+	case SL_FAMILY_FAIR: return "fair";
+	case SL_FAMILY_PLACE: return "place";
+	}
+	return "?";
+}
+
+uint64_t sl_out_unexplained(const struct sl_why_cause *cause)
+{
+	if (sl_cause_descs[cause->cause].family == SL_FAMILY_PLACE)
+		return 0;	/* lies across the time of the others */
+	if (cause->cause == SL_CAUSE_FAIR_UNDETERMINED || cause->cause == SL_CAUSE_LOST_DATA)
+		return cause->ns;
+	return cause->confidence_ns[SL_CONF_UNKNOWN];
+}
+
+uint64_t sl_out_wait_path(const struct sl_wait *wait)
+{
+	uint64_t ns;
+
+	if (wait->waking_ns == SL_WAIT_NO_TIME || wait->wakeup_ns == SL_WAIT_NO_TIME ||
+	    !sl_delta(wait->wakeup_ns, wait->waking_ns, &ns))
+		return SL_TIME_NONE;
+	return ns;
+}
+
+uint64_t sl_out_wait_queue(const struct sl_wait *wait)
+{
+	/* A preempted task has been queued since it was switched out. */
+	uint64_t from = wait->kind == SL_WAIT_PREEMPT ? wait->start_ns : wait->wakeup_ns;
+	uint64_t ns;
+
+	if (from == SL_WAIT_NO_TIME || wait->run_ns == SL_WAIT_NO_TIME ||
+	    !sl_delta(wait->run_ns, from, &ns))
+		return SL_TIME_NONE;
+	return ns;
+}
+
+enum sl_cause sl_out_held_cause(const struct sl_wait *wait)
+{
+	enum sl_cause best = SL_CAUSE_NONE;
+	uint64_t best_ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < SL_CAUSE_HOLD_NR; i++) {
+		if (wait->cause_ns[i] > best_ns) {
+			best_ns = wait->cause_ns[i];
+			best = i;
+		}
+	}
+	return best;
+}
+
+const char *sl_out_held_by(const struct sl_wait *wait)
+{
+	enum sl_cause cause = sl_out_held_cause(wait);
+
+	return cause == SL_CAUSE_NONE ? NULL : sl_cause_descs[cause].id;
+}
+
+uint64_t sl_out_held_ns(const struct sl_wait *wait)
+{
+	enum sl_cause cause = sl_out_held_cause(wait);
+
+	return cause == SL_CAUSE_NONE ? SL_TIME_NONE : wait->cause_ns[cause];
+}
+
+const char *sl_out_occupant(const struct sl_wait *wait, char *buf, size_t size, int32_t *ret_tid)
+{
+	enum sl_cause cause = sl_out_held_cause(wait);
+	const struct sl_segment *best = NULL;
+	uint64_t best_ns = 0;
+	unsigned int i, j;
+
+	/* A wait has few distinct occupants, but may have thousands of segments: look at 64. */
+	for (i = 0; i < wait->nr_segments && i < 64; i++) {
+		const struct sl_segment *seg = &wait->segments[i];
+		uint64_t ns = 0;
+
+		if (seg->cause != cause || seg->occupant_tid < 0)
+			continue;
+		for (j = i; j < wait->nr_segments; j++)
+			if (wait->segments[j].cause == cause &&
+			    wait->segments[j].occupant_tid == seg->occupant_tid)
+				ns += wait->segments[j].ns;
+		if (ns > best_ns) {
+			best_ns = ns;
+			best = seg;
+		}
+	}
+	if (!best)
+		return NULL;
+	if (ret_tid)
+		*ret_tid = best->occupant_tid;
+	snprintf(buf, size, "%s", best->occupant_comm);
+	return buf;
+}
+
+int32_t sl_out_occupant_tid(const struct sl_wait *wait)
+{
+	char buf[SL_COMM_LEN];
+	int32_t tid = -1;
+
+	sl_out_occupant(wait, buf, sizeof(buf), &tid);
+	return tid;
+}
+
+const char *sl_out_taints(unsigned int taints, char *buf, size_t size, const char *separator)
+{
+	size_t used = 0;
+	unsigned int i;
+
+	buf[0] = '\0';
+	for (i = 0; i < SL_TAINT_NR; i++)
+		if (taints & (1u << i) && used < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s",
+						 used ? separator : "", sl_taint_name(1u << i));
+	return used ? buf : NULL;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "out/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/fmt.h"
+#include "util/time.h"
+
+json_t *sl_json_text(const char *text)
+{
+	char small[256], *buf = small;
+	json_t *value;
+	size_t size;
+
+	if (!text || !*text)
+		return json_null();
+	size = strlen(text) * 4 + 5;
+	if (size > sizeof(small))
+		buf = malloc(size);
+	else
+		size = sizeof(small);
+	value = buf ? json_string(sl_fmt_escape(buf, size, text, true)) : NULL;
+	if (buf != small)
+		free(buf);
+	return value;
+}
+
+json_t *sl_json_ns(uint64_t ns)
+{
+	return ns == SL_TIME_NONE ? json_null() : json_integer((json_int_t)ns);
+}
+
+json_t *sl_json_id(int64_t id)
+{
+	return id < 0 ? json_null() : json_integer(id);
+}
+
+json_t *sl_json_cell(const struct sl_cell *cell)
+{
+	if (!cell->known)
+		return json_null();
+	if (cell->type == SL_CELL_TEXT)
+		return sl_json_text(cell->text);
+	return json_integer((json_int_t)cell->value);
+}
+
+int sl_json_set(json_t *object, const char *key, json_t *value)
+{
+	if (!object) {
+		json_decref(value);
+		return -1;
+	}
+	return json_object_set_new(object, key, value);
+}
+
+int sl_json_append(json_t *array, json_t *value)
+{
+	if (!array) {
+		json_decref(value);
+		return -1;
+	}
+	return json_array_append_new(array, value);
+}
+
+int sl_json_print(struct sl_out *out, json_t *value)
+{
+	int ret;
+
+	if (!value)
+		return -ENOMEM;
+	/* A failed write also lands here; ferror() tells the caller which it was. */
+	ret = json_dumpf(value, out->file, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+	json_decref(value);
+	return ret && !ferror(out->file) ? -ENOMEM : 0;
+}
+
+static json_t *json_waker(const struct sl_wait *wait)
+{
+	json_t *waker = json_object();
+	int bad = 0;
+
+	bad |= sl_json_set(waker, "tid", sl_json_id(wait->waker_tid));
+	bad |= sl_json_set(waker, "comm", sl_json_text(wait->waker_tid < 0 ? NULL : wait->waker_comm));
+	bad |= sl_json_set(waker, "context",
+			   sl_json_text(wait->waker_context == SL_WAKER_UNKNOWN ? NULL :
+					sl_waker_context_name(wait->waker_context)));
+	bad |= sl_json_set(waker, "cpu", sl_json_id(wait->waker_cpu));
+	if (!bad)
+		return waker;
+	json_decref(waker);
+	return NULL;
+}
+
+static json_t *json_primary(const struct sl_wait *wait)
+{
+	bool known = wait->primary < SL_CAUSE_NR;
+	json_t *primary = json_object();
+	int bad = 0;
+
+	bad |= sl_json_set(primary, "id", sl_json_text(known ? sl_cause_descs[wait->primary].id : NULL));
+	bad |= sl_json_set(primary, "ns", sl_json_ns(known ? wait->primary_ns : SL_TIME_NONE));
+	bad |= sl_json_set(primary, "confidence",
+			   sl_json_text(known ? sl_confidence_name(wait->primary_confidence) : NULL));
+	if (!bad)
+		return primary;
+	json_decref(primary);
+	return NULL;
+}
+
+static json_t *json_segment(const struct sl_segment *seg)
+{
+	bool fair = sl_cause_descs[seg->cause].family == SL_FAMILY_FAIR;
+	json_t *object = json_object(), *occupant = json_object(), *evidence = json_array();
+	int bad = 0;
+
+	bad |= sl_json_set(occupant, "tid", sl_json_id(seg->occupant_tid));
+	bad |= sl_json_set(occupant, "comm", sl_json_text(seg->occupant_comm));
+	if (seg->evidence_event) {
+		json_t *event = json_object();
+
+		bad |= sl_json_set(event, "event", sl_json_text(seg->evidence_event));
+		bad |= sl_json_set(event, "ts_ns", sl_json_ns(seg->evidence_ns));
+		bad |= sl_json_set(event, "cpu", sl_json_id(seg->evidence_cpu));
+		bad |= sl_json_append(evidence, event);
+	}
+	bad |= sl_json_set(object, "kind", sl_json_text(sl_segment_kind_name(seg)));
+	bad |= sl_json_set(object, "cpu", sl_json_id(seg->cpu));
+	bad |= sl_json_set(object, "start_ns", sl_json_ns(seg->start_ns));
+	bad |= sl_json_set(object, "ns", sl_json_ns(seg->ns));
+	bad |= sl_json_set(object, "occupant", occupant);
+	bad |= sl_json_set(object, "reason", sl_json_text(fair ? sl_cause_descs[seg->cause].id : NULL));
+	bad |= sl_json_set(object, "confidence", sl_json_text(sl_confidence_name(seg->confidence)));
+	bad |= sl_json_set(object, "evidence", evidence);
+	if (!bad)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *json_taints(unsigned int taints)
+{
+	json_t *array = json_array();
+	unsigned int i;
+	int bad = 0;
+
+	for (i = 0; i < SL_TAINT_NR; i++)
+		if (taints & (1u << i))
+			bad |= sl_json_append(array, sl_json_text(sl_taint_name(1u << i)));
+	if (!bad)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static json_t *json_place_causes(const struct sl_wait *wait)
+{
+	json_t *array = json_array();
+	unsigned int i;
+	int bad = 0;
+
+	for (i = SL_CAUSE_HOLD_NR; i < SL_CAUSE_NR; i++)
+		if (wait->place_causes & (1u << (i - SL_CAUSE_HOLD_NR)))
+			bad |= sl_json_append(array, sl_json_text(sl_cause_descs[i].id));
+	if (!bad)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+/* null when segments were not asked for, an empty list when there is no time to split. */
+static json_t *json_segments(const struct sl_wait *wait)
+{
+	json_t *array;
+	unsigned int i;
+	int bad = 0;
+
+	if (!wait->segments && wait->delay_ns)
+		return json_null();
+	array = json_array();
+	for (i = 0; i < wait->nr_segments; i++)
+		bad |= sl_json_append(array, json_segment(&wait->segments[i]));
+	if (!bad)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+json_t *sl_json_wait(const struct sl_wait *wait)
+{
+	json_t *object = json_object();
+	int bad = 0;
+
+	bad |= sl_json_set(object, "tid", sl_json_id(wait->tid));
+	bad |= sl_json_set(object, "tgid", sl_json_id(wait->tgid));
+	bad |= sl_json_set(object, "comm", sl_json_text(wait->comm));
+	bad |= sl_json_set(object, "class",
+			   sl_json_text(wait->sched_class == SL_CLASS_UNKNOWN ? NULL :
+					sl_class_name(wait->sched_class)));
+	bad |= sl_json_set(object, "kind", sl_json_text(sl_wait_kind_name(wait->kind)));
+	bad |= sl_json_set(object, "waking_ns", sl_json_ns(wait->waking_ns));
+	bad |= sl_json_set(object, "wakeup_ns", sl_json_ns(wait->wakeup_ns));
+	bad |= sl_json_set(object, "start_ns", sl_json_ns(wait->start_ns));
+	bad |= sl_json_set(object, "run_ns", sl_json_ns(wait->run_ns));
+	bad |= sl_json_set(object, "delay_ns", sl_json_ns(wait->delay_ns));
+	bad |= sl_json_set(object, "waker", json_waker(wait));
+	bad |= sl_json_set(object, "prev_cpu", sl_json_id(wait->prev_cpu));
+	bad |= sl_json_set(object, "wake_cpu", sl_json_id(wait->wake_cpu));
+	bad |= sl_json_set(object, "run_cpu", sl_json_id(wait->run_cpu));
+	bad |= sl_json_set(object, "migrations", json_integer(wait->migrations));
+	bad |= sl_json_set(object, "primary", json_primary(wait));
+	bad |= sl_json_set(object, "avoidable_ns", sl_json_ns(wait->avoidable_ns));
+	bad |= sl_json_set(object, "avoidable_cpu", sl_json_id(wait->avoidable_cpu));
+	bad |= sl_json_set(object, "place_causes", json_place_causes(wait));
+	bad |= sl_json_set(object, "place_confidence",
+			   sl_json_text(wait->place_causes ?
+					sl_confidence_name(wait->place_confidence) : NULL));
+	bad |= sl_json_set(object, "taints", json_taints(wait->taints));
+	bad |= sl_json_set(object, "segments", json_segments(wait));
+	if (!bad)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+int sl_out_timehist_json_line(struct sl_out *out, const struct sl_wait *wait)
+{
+	int ret = sl_json_print(out, sl_json_wait(wait));
+
+	putc('\n', out->file);
+	return ret;
+}

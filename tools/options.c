@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/table.h"
+#include "out/text.h"
+#include "util/time.h"
+
+#define REPORT SL_OPTIONS_REPORT
+#define TIMEHIST SL_OPTIONS_TIMEHIST
+#define BOTH (REPORT | TIMEHIST)
+
+#define DETAIL_WAITS 256	/* of so many worst waits a text report keeps the segments */
+
+enum { OPT_COMM = 256, OPT_TIME, OPT_FIELDS, OPT_WHY, OPT_FROM, OPT_WAITS, OPT_BY, OPT_EXACT,
+       OPT_THREADS, OPT_ALL, OPT_ABOVE };
+
+struct option_desc {
+	const char *name;	/* NULL: only a short form */
+	int value;		/* the letter of the short form, or OPT_* */
+	int has_arg;
+	const char *arg;
+	unsigned int cmds;
+	const char *help;
+};
+
+static const struct option_desc descs[] = {
+	{ "input", 'i', required_argument, "FILE", BOTH, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
+	{ "why", OPT_WHY, optional_argument, "SPEC", REPORT, "explain the waits above p99.9 (default), another pNN, max, or of at least 500us; --why-p999 is --why=p99.9" },
+	{ "threshold", 'T', required_argument, "TIME", REPORT, "explain the waits of at least TIME (same as --why=TIME)" },
+	{ "threshold", 'T', required_argument, "TIME", TIMEHIST, "same as --above" },
+	{ "above", OPT_ABOVE, required_argument, "TIME", TIMEHIST, "only waits of at least TIME" },
+	{ NULL, 'n', required_argument, "N", REPORT, "print the N worst waits instant by instant; default 10" },
+	{ "histogram", 'H', no_argument, NULL, REPORT, "draw the distribution (of all tasks together unless --by says otherwise)" },
+	{ "by", OPT_BY, required_argument, "WHAT", REPORT, "a row per tid (default), comm, tgid, cgroup, class, or all" },
+	{ "sort", 's', required_argument, "KEY[,KEY]", REPORT, "sort the rows: numbers largest first (schedlat list columns)" },
+	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", BOTH, "choose the columns (schedlat list columns)" },
+	{ "json", 'j', no_argument, NULL, BOTH, "JSON, times in ns: everything that is known" },
+	{ "field-separator", 'x', required_argument, "SEP", BOTH, "a table with this separator (CSV), times in ns" },
+	{ "from", OPT_FROM, required_argument, "EVENT", BOTH, "a wait starts at waking (default: asked to wake) or wakeup (queued)" },
+	{ "waits", OPT_WAITS, required_argument, "KIND[,KIND]", BOTH, "wake (default), preempt, fork or all" },
+	{ "pid", 'p', required_argument, "PID[,PID]", BOTH, "only these processes, all their threads" },
+	{ "tid", 't', required_argument, "TID[,TID]", BOTH, "only these threads" },
+	{ "comm", OPT_COMM, required_argument, "GLOB", BOTH, "only tasks whose name matches" },
+	{ "cpu", 'C', required_argument, "LIST", BOTH, "only waits that ended on these CPUs: 0-3,7" },
+	{ "cgroup", 'G', required_argument, "PATH", BOTH, "only tasks of this cgroup and those below it" },
+	{ "time", OPT_TIME, required_argument, "START,STOP", BOTH, "only waits that end in this window, in seconds of the trace clock" },
+	{ "all", OPT_ALL, no_argument, NULL, BOTH, "every task, also where record had -p or -t" },
+	{ "exact", OPT_EXACT, no_argument, NULL, REPORT, "exact percentiles whatever memory they take" },
+	{ "threads", OPT_THREADS, required_argument, "N", BOTH, "2: read and analyse at the same time" },
+	{ "verbose", 'v', no_argument, NULL, BOTH, "print all metadata of the recording" },
+	{ "quiet", 'q', no_argument, NULL, BOTH, "no progress line" },
+	{ "help", 'h', no_argument, NULL, BOTH, "this text" },
+};
+#define NR_DESCS (sizeof(descs) / sizeof(descs[0]))
+
+static const char *cmd_name(enum sl_options_cmd cmd)
+{
+	return cmd == REPORT ? "report" : "timehist";
+}
+
+void sl_options_help(enum sl_options_cmd cmd, FILE *file)
+{
+	unsigned int i;
+
+	if (cmd == REPORT)
+		fputs("usage: schedlat report [options] [FILE]\n\n"
+		      "How long tasks waited to run, and with --why what made them wait.\n\n", file);
+	else
+		fputs("usage: schedlat timehist [options] [FILE]\n\n"
+		      "A line per wait, in the order they end.\n\n", file);
+	for (i = 0; i < NR_DESCS; i++) {
+		const struct option_desc *desc = &descs[i];
+		struct sl_out out = { .file = file };
+		struct sl_line line = { .used = 0 };
+		char left[64] = "";
+		int used = 0;
+
+		if (!(desc->cmds & cmd))
+			continue;
+		if (desc->value < 256)
+			used = snprintf(left, sizeof(left), "-%c%s", desc->value, desc->name ? ", " : " ");
+		else
+			used = snprintf(left, sizeof(left), "    ");
+		if (desc->name)
+			used += snprintf(left + used, sizeof(left) - (size_t)used, "--%s%s", desc->name,
+					 desc->has_arg == optional_argument ? "[=" :
+					 desc->has_arg == required_argument ? "=" : "");
+		if (desc->arg)
+			snprintf(left + used, sizeof(left) - (size_t)used, "%s%s", desc->arg,
+				 desc->has_arg == optional_argument ? "]" : "");
+		sl_line_add(&line, "%-30s %s", left, desc->help);
+		sl_out_wrap(&out, 2, 33, line.text);
+	}
+	fputs("\nA time needs a unit: ns us ms s m h.\n"
+	      "Exit status: 0 ok, 1 failed, 2 the data is not usable, 129 usage.\n", file);
+}
+
+static int parse_number(const char *text, const char *what, unsigned long max, unsigned long *ret,
+			struct sl_err *err)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : 0;
+	if (!isdigit((unsigned char)*text) || *end || errno || value > max)
+		return sl_err_set(err, SL_EUSAGE, "%s '%s' is not a number from 0 to %lu", what, text, max);
+	*ret = value;
+	return 0;
+}
+
+int sl_parse_cpus(const char *text, uint8_t *ret_cpus, struct sl_err *err)
+{
+	uint8_t cpus[SL_CPU_MAX] = { 0 };
+	const char *p = text;
+
+	for (;;) {
+		unsigned long first, last;
+		char *end;
+
+		if (!isdigit((unsigned char)*p))
+			goto bad;
+		first = last = strtoul(p, &end, 10);
+		if (*end == '-') {
+			if (!isdigit((unsigned char)end[1]))
+				goto bad;
+			last = strtoul(end + 1, &end, 10);
+		}
+		if (last < first || (*end && *end != ','))
+			goto bad;
+		if (last >= SL_CPU_MAX)
+			return sl_err_set(err, SL_EUSAGE, "CPU list '%s': CPUs are 0 to %d", text,
+					  SL_CPU_MAX - 1);
+		memset(cpus + first, 1, last - first + 1);
+		if (!*end)
+			break;
+		p = end + 1;
+	}
+	memcpy(ret_cpus, cpus, sizeof(cpus));
+	return 0;
+bad:
+	return sl_err_set(err, SL_EUSAGE, "'%s' is not a list of CPUs: write it like 0-3,7", text);
+}
+
+int sl_parse_ids(const char *text, const char *what, int32_t **ret_ids, unsigned int *ret_nr,
+		 struct sl_err *err)
+{
+	int32_t *ids = malloc((strlen(text) / 2 + 1) * sizeof(*ids));
+	const char *p = text;
+	unsigned int nr = 0;
+
+	if (!ids)
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	for (;;) {
+		unsigned long value;
+		char *end;
+
+		errno = 0;
+		value = isdigit((unsigned char)*p) ? strtoul(p, &end, 10) : 0;
+		if (!value || errno || value > INT32_MAX || (*end && *end != ',')) {
+			free(ids);
+			return sl_err_set(err, SL_EUSAGE, "'%s' is not a list of %s ids: write it like 12,34",
+					  text, what);
+		}
+		ids[nr++] = (int32_t)value;
+		if (!*end)
+			break;
+		p = end + 1;
+	}
+	*ret_ids = ids;
+	*ret_nr = nr;
+	return 0;
+}
+
+static int parse_waits(const char *text, unsigned int *ret_waits, struct sl_err *err)
+{
+	const char *p = text;
+	unsigned int waits = 0;
+
+	for (;;) {
+		size_t len = strcspn(p, ",");
+		unsigned int kind, found = 0;
+
+		if (len == 3 && !strncmp(p, "all", 3))
+			found = (1u << SL_WAIT_NR) - 1;
+		for (kind = 0; kind < SL_WAIT_NR; kind++)
+			if (strlen(sl_wait_kind_name(kind)) == len &&
+			    !strncmp(p, sl_wait_kind_name(kind), len))
+				found = 1u << kind;
+		if (!found)
+			return sl_err_set(err, SL_EUSAGE,
+					  "--waits='%s': valid are wake, preempt, fork and all", text);
+		waits |= found;
+		if (!p[len])
+			break;
+		p += len + 1;
+	}
+	*ret_waits = waits;
+	return 0;
+}
+
+static int parse_by(const char *text, enum sl_by *ret_by, struct sl_err *err)
+{
+	static const char *const names[SL_BY_NR] = {
+		[SL_BY_TID] = "tid", [SL_BY_COMM] = "comm", [SL_BY_TGID] = "tgid",
+		[SL_BY_CGROUP] = "cgroup", [SL_BY_CLASS] = "class", [SL_BY_ALL] = "all",
+	};
+	unsigned int i;
+
+	for (i = 0; i < SL_BY_NR; i++) {
+		if (!strcmp(text, names[i])) {
+			*ret_by = i;
+			return 0;
+		}
+	}
+	return sl_err_set(err, SL_EUSAGE, "--by='%s': valid are tid, comm, tgid, cgroup, class and all",
+			  text);
+}
+
+static int parse_separator(const char *text, struct sl_options *options, struct sl_err *err)
+{
+	if (!strcmp(text, "\\t"))
+		text = "\t";
+	if (!*text || strlen(text) >= sizeof(options->separator) || strpbrk(text, "\"\r\n"))
+		return sl_err_set(err, SL_EUSAGE, "-x needs a separator of 1 to %zu bytes without quotes or "
+				  "line ends", sizeof(options->separator) - 1);
+	strcpy(options->separator, text);
+	return 0;
+}
+
+static int parse_window(const char *text, struct sl_filter *filter, struct sl_err *err)
+{
+	uint64_t start_ns, stop_ns;
+	int ret = sl_time_parse_window(text, &start_ns, &stop_ns, err);
+
+	if (ret < 0)
+		return ret;
+	if (stop_ns == start_ns)
+		return sl_err_set(err, SL_EUSAGE, "time window '%s' is empty", text);
+	filter->time_start_ns = start_ns;
+	filter->time_stop_ns = stop_ns == SL_TIME_NONE ? 0 : stop_ns;
+	return 0;
+}
+
+/* --why-p999 says p99.9: the first two digits are percent, the others decimals. */
+static int rewrite_why(const char *text, char **ret_text, struct sl_err *err)
+{
+	const char *digits = text + strlen("--why-p");
+	size_t len = strlen(digits);
+	char *copy;
+
+	if (!len || digits[strspn(digits, "0123456789.")] || !strncmp(digits, "100", 3))
+		return sl_err_set(err, SL_EUSAGE, "'%s' is no percentile: write --why-p999 or --why=p99.9",
+				  text);
+	if (strchr(digits, '.') || len <= 2)
+		len = (size_t)asprintf(&copy, "--why=p%s", digits);
+	else
+		len = (size_t)asprintf(&copy, "--why=p%.2s.%s", digits, digits + 2);
+	if (len == (size_t)-1)
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	*ret_text = copy;
+	return 0;
+}
+
+struct parse {
+	enum sl_options_cmd cmd;
+	struct sl_options *options;
+	const char *sort, *fields;
+	bool by_given, from_csv, from_json;
+	struct sl_err *err;
+};
+
+static int replace_ids(const char *text, const char *what, int32_t **ids, const int32_t **view,
+		       unsigned int *nr, struct sl_err *err)
+{
+	int32_t *fresh;
+	int ret = sl_parse_ids(text, what, &fresh, nr, err);
+
+	if (ret < 0)
+		return ret;
+	free(*ids);
+	*ids = fresh;
+	*view = fresh;
+	return 0;
+}
+
+static int apply(struct parse *parse, int value, const char *arg)
+{
+	struct sl_options *options = parse->options;
+	struct sl_report_params *params = &options->params;
+	struct sl_filter *filter = &params->filter;
+	struct sl_err *err = parse->err;
+	unsigned long number;
+	int ret;
+
+	switch (value) {
+	case 'i':
+		params->path = arg;
+		return 0;
+	case OPT_WHY:
+		return sl_why_parse(arg ? arg : "p99.9", &params->why, err);
+	case 'T':
+	case OPT_ABOVE: {
+		uint64_t ns;
+
+		ret = sl_time_parse(arg, &ns, err);
+		if (ret < 0)
+			return ret;
+		if (parse->cmd == REPORT)
+			return sl_why_parse(strcmp(arg, "0") ? arg : "0ns", &params->why, err);
+		params->on_wait_min_ns = ns;
+		return 0;
+	}
+	case 'n':
+		ret = parse_number(arg, "-n", 1000000, &number, err);
+		if (!ret)
+			options->view.worst = (unsigned int)number;
+		return ret;
+	case 'H':
+		options->view.histogram = true;
+		return 0;
+	case OPT_BY:
+		parse->by_given = true;
+		return parse_by(arg, &params->by, err);
+	case 's':
+		parse->sort = arg;
+		return 0;
+	case OPT_FIELDS:
+		parse->fields = arg;
+		return 0;
+	case 'j':
+		parse->from_json = true;
+		return 0;
+	case 'x':
+		parse->from_csv = true;
+		return parse_separator(arg, options, err);
+	case OPT_FROM:
+		if (strcmp(arg, "waking") && strcmp(arg, "wakeup"))
+			return sl_err_set(err, SL_EUSAGE, "--from='%s': valid are waking and wakeup", arg);
+		params->from = strcmp(arg, "waking") ? SL_FROM_WAKEUP : SL_FROM_WAKING;
+		return 0;
+	case OPT_WAITS:
+		return parse_waits(arg, &params->waits, err);
+	case 'p':
+		return replace_ids(arg, "process", &options->pids, &filter->pids, &filter->nr_pids, err);
+	case 't':
+		return replace_ids(arg, "thread", &options->tids, &filter->tids, &filter->nr_tids, err);
+	case OPT_COMM:
+		filter->comm_glob = arg;
+		return 0;
+	case 'C':
+		if (!options->cpus)
+			options->cpus = malloc(SL_CPU_MAX);
+		if (!options->cpus)
+			return sl_err_set(err, -ENOMEM, "out of memory");
+		filter->cpus = options->cpus;
+		return sl_parse_cpus(arg, options->cpus, err);
+	case 'G':
+		filter->cgroup = arg;
+		return 0;
+	case OPT_TIME:
+		return parse_window(arg, filter, err);
+	case OPT_ALL:
+		filter->ignore_recorded_targets = true;
+		return 0;
+	case OPT_EXACT:
+		params->exact = true;
+		return 0;
+	case OPT_THREADS:
+		ret = parse_number(arg, "--threads", 1024, &number, err);
+		if (!ret)
+			params->threads = (unsigned int)number;
+		return ret;
+	case 'v':
+		options->view.verbose = true;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	}
+	return sl_err_set(err, SL_EUSAGE, "unknown option");
+}
+
+/* Options that depend on each other are looked at when all are known. */
+static int settle(struct parse *parse)
+{
+	struct sl_options *options = parse->options;
+	struct sl_report_params *params = &options->params;
+	bool why = params->why.mode != SL_WHY_NONE;
+	enum sl_column_set fields = SL_SET_GROUP, sort = SL_SET_GROUP;
+	int ret = 0;
+
+	if (parse->from_json && parse->from_csv)
+		return sl_err_set(parse->err, SL_EUSAGE, "-j and -x exclude each other");
+	options->format = parse->from_json ? SL_FORMAT_JSON :
+			  parse->from_csv ? SL_FORMAT_CSV : SL_FORMAT_TEXT;
+	if (parse->fields && options->format == SL_FORMAT_JSON)
+		return sl_err_set(parse->err, SL_EUSAGE, "--fields is for text and -x: JSON has every key");
+	if (parse->cmd == TIMEHIST) {
+		fields = SL_SET_WAIT;
+		if (parse->fields && options->format != SL_FORMAT_CSV)
+			return sl_err_set(parse->err, SL_EUSAGE, "--fields of timehist needs -x");
+	} else if (options->format == SL_FORMAT_CSV && options->view.histogram) {
+		fields = SL_SET_BUCKET;
+	} else if (options->format == SL_FORMAT_CSV && why) {
+		fields = sort = SL_SET_CAUSE;
+	}
+	if (parse->fields)
+		ret = sl_column_list_parse(fields, parse->fields, &options->view.fields, parse->err);
+	if (!ret && parse->sort)
+		ret = sl_column_list_parse(sort, parse->sort, &options->view.sort, parse->err);
+	if (ret < 0)
+		return ret;
+	if (options->view.histogram && !parse->by_given)
+		params->by = SL_BY_ALL;
+	if (why)
+		params->detail_waits = options->format == SL_FORMAT_JSON ? UINT_MAX :
+				       options->format == SL_FORMAT_CSV ? 0 :
+				       options->view.worst > DETAIL_WAITS ? options->view.worst :
+				       DETAIL_WAITS;
+	options->view.separator = options->separator;
+	return 0;
+}
+
+static int bad_option(enum sl_options_cmd cmd, int found, const char *text, struct sl_err *err)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_DESCS; i++) {
+		if (!(descs[i].cmds & cmd) || descs[i].value != optopt || !optopt)
+			continue;
+		if (found == ':')
+			return sl_err_set(err, SL_EUSAGE, "option %s needs an argument: %s", text,
+					  descs[i].arg);
+		return sl_err_set(err, SL_EUSAGE, "option %s takes no argument", text);
+	}
+	if (optopt && optopt < 256)
+		return sl_err_set(err, SL_EUSAGE, "unknown option -%c (schedlat %s -h lists them)", optopt,
+				  cmd_name(cmd));
+	return sl_err_set(err, SL_EUSAGE, "unknown or ambiguous option %s (schedlat %s -h lists them)", text,
+			  cmd_name(cmd));
+}
+
+static int scan(struct parse *parse, int argc, char **argv)
+{
+	struct option longs[NR_DESCS + 1];
+	char shorts[3 * NR_DESCS + 2] = ":";
+	unsigned int i, nr = 0;
+	int found, ret = 0;
+	char *p = shorts + 1;
+
+	memset(longs, 0, sizeof(longs));
+	for (i = 0; i < NR_DESCS; i++) {
+		if (!(descs[i].cmds & parse->cmd))
+			continue;
+		if (descs[i].name)
+			longs[nr++] = (struct option){ descs[i].name, descs[i].has_arg, NULL,
+						       descs[i].value };
+		if (descs[i].value < 256) {
+			*p++ = (char)descs[i].value;
+			if (descs[i].has_arg)
+				*p++ = ':';
+		}
+	}
+	*p = '\0';
+	optind = 0;	/* start over, whoever used getopt before */
+	opterr = 0;
+	while (!ret && !parse->options->help &&
+	       (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (found == '?' || found == ':')
+			return bad_option(parse->cmd, found, argv[optind - 1], parse->err);
+		ret = apply(parse, found, optarg);
+	}
+	if (ret < 0 || parse->options->help)
+		return ret;
+	if (optind < argc && parse->options->params.path)
+		return sl_err_set(parse->err, SL_EUSAGE, "both -i %s and %s: one file at a time",
+				  parse->options->params.path, argv[optind]);
+	if (argc - optind > 1)
+		return sl_err_set(parse->err, SL_EUSAGE, "more than one file: %s and %s", argv[optind],
+				  argv[optind + 1]);
+	if (optind < argc)
+		parse->options->params.path = argv[optind];
+	if (!parse->options->params.path)
+		parse->options->params.path = SL_DEFAULT_FILE;
+	return settle(parse);
+}
+
+int sl_options_parse(enum sl_options_cmd cmd, int argc, char *const *argv,
+		     struct sl_options *ret_options, struct sl_err *err)
+{
+	struct parse parse = { .cmd = cmd, .options = ret_options, .err = err };
+	char **args = calloc((size_t)argc + 1, sizeof(*args));
+	bool options_end = false;
+	int i, ret = 0;
+
+	*ret_options = (struct sl_options){
+		.params.waits = 1u << SL_WAIT_WAKE,
+		.view.worst = 10,
+	};
+	ret_options->rewritten = calloc((size_t)argc + 1, sizeof(char *));
+	if (!args || !ret_options->rewritten)
+		ret = sl_err_set(err, -ENOMEM, "out of memory");
+	for (i = 0; i < argc && !ret; i++) {
+		args[i] = argv[i];
+		options_end |= !strcmp(argv[i], "--");
+		if (cmd != REPORT || options_end || !i || strncmp(argv[i], "--why-p", 7))
+			continue;
+		ret = rewrite_why(argv[i], &args[i], err);
+		if (!ret)
+			ret_options->rewritten[ret_options->nr_rewritten++] = args[i];
+	}
+	if (!ret)
+		ret = scan(&parse, argc, args);
+	free(args);
+	if (ret < 0)
+		sl_options_release(ret_options);
+	return ret;
+}
+
+void sl_options_release(struct sl_options *options)
+{
+	while (options->nr_rewritten)
+		free(options->rewritten[--options->nr_rewritten]);
+	free(options->rewritten);
+	options->rewritten = NULL;
+	free(options->pids);
+	free(options->tids);
+	free(options->cpus);
+	options->pids = options->tids = NULL;
+	options->cpus = NULL;
+}
