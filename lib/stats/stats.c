@@ -22,7 +22,7 @@ struct chunk {
 struct sl_stats {
 	struct sl_stats_pool *pool;
 	uint64_t count, sum, min, max;
-	struct chunk *newest;		/* exact mode */
+	struct chunk *newest;		/* exact mode: all values; else those not in octave[] yet */
 	uint64_t *big;			/* exact mode: values that need more than 32 bits */
 	uint32_t nr_big, cap_big;
 	uint64_t *sorted;		/* cache of the exact values, valid for sorted_count */
@@ -134,6 +134,22 @@ static uint64_t bucket_top(unsigned int o, unsigned int sub)
 	return o ? ((base + 1) << (o - 1)) - 1 : base;
 }
 
+/*
+ * Move the values of a chunk into the histogram. Done a chunk at a time: the
+ * counters of one group stay in the cache meanwhile, those of all groups do not.
+ */
+static int fold_chunk(struct sl_stats *s, struct chunk *c)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < c->n && !ret; i++)
+		if (c->ns[i] != SAMPLE_BIG)
+			ret = hist_add(s, c->ns[i]);
+	c->n = 0;
+	return ret;
+}
+
 static int to_histogram(struct sl_stats *s)
 {
 	struct chunk *c;
@@ -141,13 +157,24 @@ static int to_histogram(struct sl_stats *s)
 	int ret = 0;
 
 	for (c = s->newest; c && !ret; c = c->older)
-		for (i = 0; i < c->n && !ret; i++)
-			if (c->ns[i] != SAMPLE_BIG)
-				ret = hist_add(s, c->ns[i]);
+		ret = fold_chunk(s, c);
 	for (i = 0; i < s->nr_big && !ret; i++)
 		ret = hist_add(s, s->big[i]);
 	drop_exact(s);
 	return ret;
+}
+
+static int pending_add(struct sl_stats *s, uint64_t ns)
+{
+	if (ns >= SAMPLE_BIG)
+		return hist_add(s, ns);
+	if (!s->newest) {
+		s->newest = calloc(1, sizeof(*s->newest));
+		if (!s->newest)
+			return -ENOMEM;
+	}
+	s->newest->ns[s->newest->n++] = (uint32_t)ns;
+	return s->newest->n == CHUNK_SAMPLES ? fold_chunk(s, s->newest) : 0;
 }
 
 static int exact_add(struct sl_stats *s, uint64_t ns)
@@ -192,7 +219,7 @@ int sl_stats_add(struct sl_stats *s, uint64_t ns)
 	if (ns > s->max)
 		s->max = ns;
 	if (!pool->exact)
-		return hist_add(s, ns);
+		return pending_add(s, ns);
 	if (++pool->samples <= SL_STATS_EXACT_SAMPLES || pool->keep_exact)
 		return exact_add(s, ns);
 	pool->exact = false;
@@ -201,7 +228,7 @@ int sl_stats_add(struct sl_stats *s, uint64_t ns)
 		if (ret)
 			return ret;
 	}
-	return hist_add(s, ns);
+	return pending_add(s, ns);
 }
 
 uint64_t sl_stats_count(const struct sl_stats *s)
@@ -296,6 +323,8 @@ uint64_t sl_stats_quantile(struct sl_stats *s, double q)
 		v = sorted_values(s);
 		return v ? v[rank - 1] : s->max;
 	}
+	if (s->newest && fold_chunk(s, s->newest))
+		return s->max;
 	for (o = 0; o < OCTAVES; o++)
 		for (sub = 0; s->octave[o] && sub < SL_STATS_SUB; sub++) {
 			seen += s->octave[o][sub];
