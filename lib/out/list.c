@@ -117,7 +117,7 @@ int sl_out_list_columns(struct sl_out *out, bool json)
 	if (!table)
 		return -ENOMEM;
 	sl_table_wide(table);
-	sl_table_column(table, SL_LEFT, "rows");
+	sl_table_column(table, SL_LEFT, "set");
 	sl_table_column(table, SL_LEFT, "name");
 	sl_table_column(table, SL_LEFT, "key");
 	sl_table_column(table, SL_LEFT, "unit");
@@ -130,7 +130,7 @@ int sl_out_list_columns(struct sl_out *out, bool json)
 
 		if (json) {
 			const char *const pairs[] = {
-				"rows", sl_column_set_name(column->set), "name", column->name,
+				"set", sl_column_set_name(column->set), "name", column->name,
 				"key", column->key, "unit", unit, "doc", column->doc, NULL,
 			};
 

@@ -78,6 +78,21 @@ static json_t *json_meta(const struct sl_report *report)
 	return checked(object, bad);
 }
 
+static json_t *json_skipped(const struct sl_source_skips *skips)
+{
+	json_t *object = json_object();
+	int bad = 0;
+
+	bad |= sl_json_set(object, "unknown_events", sl_json_ns(skips->unknown_events));
+	bad |= sl_json_set(object, "unbound_events", sl_json_ns(skips->unbound_events));
+	bad |= sl_json_set(object, "bad_records", sl_json_ns(skips->bad_records));
+	bad |= sl_json_set(object, "bad_pages", sl_json_ns(skips->bad_pages));
+	bad |= sl_json_set(object, "bad_cpu", sl_json_ns(skips->bad_cpu));
+	bad |= sl_json_set(object, "backwards", sl_json_ns(skips->backwards));
+	bad |= sl_json_set(object, "truncated_bytes", sl_json_ns(skips->truncated_bytes));
+	return checked(object, bad);
+}
+
 static json_t *json_input(const struct sl_report *report)
 {
 	const struct sl_source_info *info = report->info;
@@ -99,6 +114,7 @@ static json_t *json_input(const struct sl_report *report)
 	bad |= sl_json_set(input, "backend", sl_json_text(report->backend));
 	bad |= sl_json_set(input, "capabilities", json_capabilities(report));
 	bad |= sl_json_set(input, "meta", json_meta(report));
+	bad |= sl_json_set(input, "skipped", json_skipped(&info->skipped));
 	return checked(input, bad);
 }
 
@@ -114,21 +130,6 @@ static json_t *json_definition(const struct sl_report *report)
 	bad |= sl_json_set(object, "from",
 			   sl_json_text(report->params.from == SL_FROM_WAKEUP ? "wakeup" : "waking"));
 	bad |= sl_json_set(object, "waits", kinds);
-	return checked(object, bad);
-}
-
-static json_t *json_skipped(const struct sl_source_skips *skips)
-{
-	json_t *object = json_object();
-	int bad = 0;
-
-	bad |= sl_json_set(object, "unknown_events", sl_json_ns(skips->unknown_events));
-	bad |= sl_json_set(object, "unbound_events", sl_json_ns(skips->unbound_events));
-	bad |= sl_json_set(object, "bad_records", sl_json_ns(skips->bad_records));
-	bad |= sl_json_set(object, "bad_pages", sl_json_ns(skips->bad_pages));
-	bad |= sl_json_set(object, "bad_cpu", sl_json_ns(skips->bad_cpu));
-	bad |= sl_json_set(object, "backwards", sl_json_ns(skips->backwards));
-	bad |= sl_json_set(object, "truncated_bytes", sl_json_ns(skips->truncated_bytes));
 	return checked(object, bad);
 }
 
@@ -153,7 +154,6 @@ static json_t *json_loss(const struct sl_report *report)
 	bad |= sl_json_set(loss, "unknown_gaps", sl_json_ns(report->lost_unknown_gaps));
 	bad |= sl_json_set(loss, "tainted_longest_ns", sl_json_ns(report->tainted_longest_ns));
 	bad |= sl_json_set(loss, "per_cpu", per_cpu);
-	bad |= sl_json_set(loss, "skipped", json_skipped(&report->info->skipped));
 	return checked(loss, bad);
 }
 

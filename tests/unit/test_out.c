@@ -333,7 +333,7 @@ static void test_text(void **state)
 		   "  wake-path              2.400   10.3 %      2        0  100.0 %        -        -\n");
 	assert_has(text, "  all                   23.400  100.0 %      2            10.3 %        -   89.7 %\n"
 		   "  of it unexplained     21.000   89.7 %\n");
-	assert_has(text, "  idle-cpu-missed       1.800  7.7 %      2        0      -  100.0 %        -\n");
+	assert_has(text, "  idle-cpu-missed      1.800  7.7 %      2        0      -  100.0 %        -\n");
 	assert_has(text, "  1. cyclictest 4242: 21.20 us, ran at 1.000021, woken by ksoftirqd/0 17 in softirq on CPU 0\n");
 	assert_has(text, "CPU 0 before, 1 queued, 1 ran, moved 1 time while queued; primary fair-undetermined 20.00 us");
 	assert_has(text, "            0.000       1.200    5.7 %  wake-path            -  -");
