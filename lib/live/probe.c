@@ -111,7 +111,8 @@ int sl_probe_run(struct sl_probe *ret_probe, struct sl_err *err)
 	if (probe.can_record)
 		snprintf(probe.clock, sizeof(probe.clock), "%s", instance.clock);
 	else
-		snprintf(probe.why, sizeof(probe.why), "%s", why.msg);
+		snprintf(probe.why, sizeof(probe.why), "%s",
+			 *probe.tracefs.why ? probe.tracefs.why : why.msg);
 	sl_instance_remove(&instance, NULL);
 	probe_events(&probe);
 	probe_extras(&probe);
