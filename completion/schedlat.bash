@@ -20,6 +20,9 @@ __schedlat_options()
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
 			-v --verbose -q --quiet"
 		;;
+	check | list)
+		echo "-j --json"
+		;;
 	esac
 	echo "-h --help"
 }
@@ -32,7 +35,7 @@ __schedlat_values()
 	--from) echo "waking wakeup" ;;
 	--waits) echo "wake preempt fork all" ;;
 	--by) echo "tid comm tgid cgroup class all" ;;
-	--backend) echo "auto tracefs" ;;
+	--backend) echo "auto tracefs bpf" ;;
 	--why) echo "p50 p90 p99 p99.9 max 500us 1ms 0ns" ;;
 	--threads) echo "1 2" ;;
 	-s | --sort | --fields)
@@ -66,7 +69,7 @@ _schedlat()
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 			return
 		fi
-		[[ $word == -* ]] || { command=$word && break; }
+		[[ $word == -* ]] || : "${command:=$word}"
 	done
 	if [ -z "$command" ]; then
 		mapfile -t COMPREPLY < <(compgen -W "record report timehist check list -h --help --version" \

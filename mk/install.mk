@@ -13,10 +13,12 @@ MAN_PAGES := $(wildcard man/*.[1-9])
 PUBLIC := lib/report/report.h $(wildcard include/schedlat/*.h)
 HEADERS = $(sort $(filter %.h %.def,$(shell $(CC) -MM $(SL_CPPFLAGS) -x c $(PUBLIC))))
 
+make_pc = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@REQUIRES@|$(MODULES)|' mk/schedlat.pc.in
+
 $(O)/schedlat.pc: mk/schedlat.pc.in mk/install.mk
 	@mkdir -p $(@D)
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@REQUIRES@|$(MODULES)|' $< > $@
+	$(Q)$(make_pc) > $@
 
 install: all
 	$(Q)$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
@@ -25,8 +27,7 @@ install: all
 	$(Q)$(INSTALL) -m 644 $(O)/libschedlat.a $(DESTDIR)$(LIBDIR)
 	$(Q)$(INSTALL) -m 755 $(O)/$(SONAME) $(DESTDIR)$(LIBDIR)
 	$(Q)ln -sfn $(SONAME) $(DESTDIR)$(LIBDIR)/libschedlat.so
-	$(Q)sed -e 's|^prefix=.*|prefix=$(PREFIX)|' $(O)/schedlat.pc > \
-		$(DESTDIR)$(LIBDIR)/pkgconfig/schedlat.pc
+	$(Q)$(make_pc) > $(DESTDIR)$(LIBDIR)/pkgconfig/schedlat.pc
 	$(Q)for h in $(HEADERS); do \
 		sed -E 's|^(#include ")[^"]*/([^"/]+")|\1\2|' $$h > \
 			$(DESTDIR)$(INCLUDEDIR)/schedlat/$${h##*/} || exit 1; done
