@@ -200,7 +200,7 @@ static int collect_occupants(struct sl_why *why)
 /* A kind counts as recorded when it occurs, or when the recorder says it was enabled. */
 static bool recorded(const struct sl_analysis *a, enum sl_ev_kind kind)
 {
-	const char *events = sl_meta_get(&a->meta, "events");
+	const char *events = sl_meta_get(&a->meta, "events_enabled");
 
 	return a->seen[kind] || (events && strstr(events, sl_event_kind_name(kind)));
 }

@@ -54,6 +54,7 @@ struct sl_cpu {
 	uint64_t first_ns;	/* first event of this CPU; SL_TIME_NONE: none yet */
 	uint64_t last_event_ns;
 	uint64_t gap_end_ns;	/* end of its last gap; 0: none */
+	uint64_t unsure_ns;	/* a missed switch was noticed then; 0: never */
 
 	struct sl_cpu_change *history;	/* capacity history_mask + 1 */
 	uint32_t history_mask;

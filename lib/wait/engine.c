@@ -230,6 +230,9 @@ static void report_closing(struct sl_engine *e, struct sl_task *t, int run_cpu, 
 		.taints = taints,
 		.moved_unseen = run_cpu >= 0 && t->cpu >= 0 && t->cpu != run_cpu,
 	};
+	const struct sl_cpu *c = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
+
+	closing.unsure = closing.moved_unseen || (c && c->unsure_ns > sl_wait_start(t, false));
 
 	e->on_closed(e->arg, &closing);
 }
@@ -597,16 +600,35 @@ static void leave_cpu(struct sl_engine *e, struct sl_cpu *c, struct sl_task *t,
 	t->state = s->prev_state == 'X' || s->prev_state == 'Z' ? SL_TASK_DEAD : SL_TASK_SLEEPING;
 }
 
+/*
+ * Another task runs on c than the last switch said, and no gap explains it. Delays
+ * stay right, they need only the switch to the waiting task; what we say of the
+ * CPU since its last change does not.
+ */
+static void missed_switch(struct sl_engine *e, struct sl_cpu *c, uint64_t now_ns)
+{
+	struct sl_task *t = c->curr;
+
+	e->switch_mismatches++;
+	if (t && t->state == SL_TASK_RUNNING && t->cpu == (int)c->cpu)
+		t->state = SL_TASK_UNKNOWN;
+	c->curr = NULL;
+	c->known = false;
+	c->task_slot = SL_SLOT_LOST;
+	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
+	if (e->want_causes)
+		sl_cpu_change(&e->cpus, c, c->last_ns, SL_SLOT_LOST, SL_EV_LOST);
+	c->unsure_ns = now_ns;
+	sl_cpu_update_free(&e->cpus, c, now_ns);
+}
+
 static void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_switched *s = &ev->switched;
 	struct sl_task *prev = c->curr, *next;
 
 	if (prev && prev->tid != s->prev_pid) {
-		e->switch_mismatches++;
-		if (prev->state == SL_TASK_RUNNING && prev->cpu == (int)c->cpu)
-			prev->state = SL_TASK_UNKNOWN;
-		c->gap_end_ns = ev->ts_ns;
+		missed_switch(e, c, ev->ts_ns);
 		prev = NULL;
 	}
 	if (!prev)
@@ -614,7 +636,7 @@ static void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct sl_eve
 	next = task_of(e, s->next_pid);
 	if (!prev || !next)
 		return;
-	if (prev == c->curr && c->task_slot == SL_SLOT_LOST)
+	if (c->curr == prev && c->task_slot == SL_SLOT_LOST)
 		learn_class(e, c, ev);
 	if (e->want_causes)
 		sl_cpu_advance(c, ev->ts_ns);
@@ -638,16 +660,8 @@ static void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct sl_eve
 		} else if (next->state == SL_TASK_RUNNING && next->cpu != (int)c->cpu &&
 			   next->cpu >= 0 && e->cpus.at[next->cpu]) {
 			/* It left the other CPU without our seeing it. */
-			struct sl_cpu *other = e->cpus.at[next->cpu];
-
-			if (other->curr == next) {
-				sl_cpu_advance(other, ev->ts_ns);
-				other->curr = NULL;
-				other->known = false;
-				other->task_slot = SL_SLOT_LOST;
-				other->gap_end_ns = ev->ts_ns;
-				sl_cpu_change(&e->cpus, other, ev->ts_ns, SL_SLOT_LOST, SL_EV_SWITCH);
-			}
+			if (e->cpus.at[next->cpu]->curr == next)
+				missed_switch(e, e->cpus.at[next->cpu], ev->ts_ns);
 		}
 		next->state = SL_TASK_RUNNING;
 		next->flags &= (uint8_t)~SL_TASK_FRESH;
@@ -749,6 +763,9 @@ static void apply(struct sl_engine *e, const struct sl_event *ev)
 		e->error = -ENOMEM;
 		return;
 	}
+	if (c->known && c->curr && c->curr->tid != ev->common_pid && ev->kind < SL_EV_LOST &&
+	    ev->kind != SL_EV_SWITCH)
+		missed_switch(e, c, ev->ts_ns);
 	if (!c->known && ev->kind != SL_EV_LOST)
 		meet_cpu(e, c, ev);
 	c->last_event_ns = ev->ts_ns;

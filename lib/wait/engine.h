@@ -34,7 +34,7 @@ enum sl_discard {
 	SL_DISCARD_FILTERED,		/* not selected by -p -t --comm -C -G --time */
 	SL_DISCARD_NR
 };
-const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
+SL_API const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
 
 /* How a wait ended, for the consumer. The task still holds everything about the wait. */
 struct sl_closing {
@@ -43,6 +43,7 @@ struct sl_closing {
 	int run_cpu;		/* -1: it did not run */
 	unsigned int taints;	/* enum sl_taint; 0: a sample */
 	bool moved_unseen;	/* ran on another CPU than the one it was known to be queued on */
+	bool unsure;		/* that, or a switch was missed on the CPU it was queued on */
 };
 
 struct sl_engine {

@@ -38,7 +38,7 @@ static enum sl_confidence limit(const struct sl_explainer *x, const struct sl_cl
 				enum sl_confidence confidence)
 {
 	if (closing->taints & (SL_TAINT_LOST_EVENTS | SL_TAINT_INCONSISTENT | SL_TAINT_CLOCK_SKEW) ||
-	    closing->moved_unseen)
+	    closing->unsure)
 		return SL_CONF_UNKNOWN;
 	return x->context.clock_is_per_cpu && confidence == SL_CONF_EXACT ? SL_CONF_DERIVED : confidence;
 }
