@@ -4,8 +4,8 @@
 #
 # A tier is unit, golden, cli, live, lint, tools, or any directory under tests/
 # with *.t; unit means the programs built from tests/unit/test_*.c. Each file is
-# judged by prove; its line shows what it had. Output of files that fail is
-# shown whole, and each skip with its reason. The last line is
+# judged by prove; its line shows what it had. Of files that fail everything is
+# shown but what passed, and each skip with its reason. The last line is
 #	N passed, N failed, N skipped
 # where a file that crashes, or prints a wrong plan, counts as one more failure.
 # Exit 1 when anything failed, or nothing ran.
@@ -30,7 +30,7 @@ files()
 	case $1 in
 	unit) for c in tests/unit/test_*.c; do [ -e "$c" ] && echo "$O/${c%.c}"; done ;;
 	*.t | */test_*) echo "$1" ;;
-	*) find "tests/$1" -maxdepth 1 -name '*.t' | LC_ALL=C sort ;;
+	*) find "tests/$1" -maxdepth 1 -name '*.t' 2>/dev/null | LC_ALL=C sort ;;
 	esac
 }
 
@@ -65,7 +65,7 @@ run()
 	verdict=ok
 	if [ "$f" -gt 0 ]; then
 		verdict=FAIL
-		sed 's/^/    /' "$out"
+		grep -vE '^ok [0-9]' "$out" | sed 's/^/    /'
 	fi
 	printf '%-4s %-44s %4d passed %3d failed %3d skipped %4d.%d s\n' "$verdict" "$name" \
 		"$p" "$f" "$s" $((tenths / 10)) $((tenths % 10))
