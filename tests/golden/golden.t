@@ -135,8 +135,8 @@ def same(value, want):
 
 def check_wait(line, waits, why):
     """Take the wait that the line describes out of waits."""
-    head, segs, more = ([p.strip() for p in line.split("|", 1)][0],
-                        *[p.strip() for p in re.split(r"\s\|(?:\s|$)", line + " ")[1:3]])
+    # a bar between blanks separates; one inside a word is "either"
+    head, segs, more = [p.strip() for p in re.split(r"\s\|(?=\s)", line + " ")]
     _, tid, kind, delay = head.split()
     found = [w for w in waits if w["tid"] == int(tid) and w["kind"] == kind and
              w["delay_ns"] == ns(delay)]

@@ -198,6 +198,8 @@ class Format:
         out[0:8] = shape.pack("HBBi", self.id, event.flags, 0, event.pid)
         for kind, field, at, size in self.fields:
             value = event.fields.get(field, b"" if kind in (COMM, LOC) else 0)
+            if isinstance(value, str):
+                value = value.encode()
             if kind == COMM:
                 out[at:at + 16] = value[:15].ljust(16, b"\0")
                 continue
@@ -461,13 +463,16 @@ def file_v6(shape, trace, formats):
         out += shape.pack("H", 0)
         for i, (_, cpus) in enumerate(instances):
             offsets[i] = len(out)
-            table_end = len(out) + 10 + 16 * nr_cpus
+            table_end = len(out) + 10 + 16 * nr_cpus + 8 + len(clock_text(trace))
             at, table, body = len(align(bytes(table_end), shape.page)), b"", b""
             for cpu in range(nr_cpus):
                 data = cpus.get(cpu, b"")
                 table += shape.pack("QQ", at, len(data))
                 body += data
                 at += len(data)
+            # What the option announces follows the first table, with its length.
+            if i == 0 and trace.clock != "unknown":
+                table += blob(shape, "Q", clock_text(trace))
             out = align(out + b"flyrecord\0" + table, shape.page) + body
     return out
 
@@ -529,6 +534,8 @@ def file_v7(shape, trace, formats):
     writer.section(16, header_info(shape))
     writer.section(17, shape.pack("I", 0))
     writer.section(18, event_formats(shape, formats))
+    writer.section(19, shape.pack("I", 0))
+    writer.section(20, shape.pack("I", 0))
     writer.section(21, blob(shape, "Q", cmdlines(trace)))
     for name, cpus in instances_of(shape, trace, formats):
         writer.buffer(name, trace.clock, cpus)
