@@ -437,21 +437,90 @@ static void put_lost(struct sl_dat_stream *s, struct sl_event *ev)
 	s->lost = false;
 }
 
-/* The item before which the stream stands, if it makes an event. */
-static inline unsigned int put_item(struct dat *d, struct sl_dat_stream *s, struct sl_event *ev)
+/* One item, whatever it is. Returns how many events it makes: 0 or 1. */
+static unsigned int put_item(struct dat *d, struct sl_dat_stream *s, struct sl_event *ev)
 {
-	if (__builtin_expect(!s->bind, 0)) {
+	unsigned int n = 1;
+
+	if (!s->bind) {
 		put_lost(s, ev);
-		return 1;
+	} else {
+		ev->ts_ns = s->ts_ns;
+		ev->cpu = s->cpu;
+		if (!sl_bind_decode_fast(s->bind, s->rec, s->rec_bytes, &d->strings, ev)) {
+			d->source.info.skipped.bad_records++;
+			n = 0;
+		}
 	}
-	ev->ts_ns = s->ts_ns;
-	ev->cpu = s->cpu;
-	if (__builtin_expect(!sl_bind_decode_fast(s->bind, s->rec, s->rec_bytes, &d->strings, ev),
-			     0)) {
-		d->source.info.skipped.bad_records++;
-		return 0;
+	sl_dat_stream_step(s);
+	return n;
+}
+
+/*
+ * The hot loop: records below `limit` of one stream, as long as they are small
+ * data records of one page. Everything lives in registers; whatever else comes
+ * up is left to sl_dat_stream_step(), with the stream standing right before it.
+ */
+static unsigned int put_run(struct dat *d, struct sl_dat_stream *s, struct sl_event *ev,
+			    unsigned int max, uint64_t limit)
+{
+	const struct sl_bind *binds = d->meta->binds, *bind = s->bind;
+	const unsigned char *ptr = s->ptr, *end = s->end, *rec = s->rec;
+	uint32_t rec_bytes = s->rec_bytes;
+	const uint8_t *ids = d->meta->ids;
+	uint64_t now = s->now, ts_ns = s->ts_ns, last_ns = s->ts_ns;
+	uint16_t cpu = s->cpu;
+	unsigned int n = 0;
+	bool step = true;
+
+	for (;;) {
+		ev[n].ts_ns = last_ns = ts_ns;
+		ev[n].cpu = cpu;
+		if (__builtin_expect(sl_bind_decode_fast(bind, rec, rec_bytes, &d->strings,
+							 &ev[n]), 1))
+			n++;
+		else
+			d->source.info.skipped.bad_records++;
+		for (;;) {
+			uint32_t head, type, use;
+
+			if (__builtin_expect(end - ptr < 8, 0))
+				goto out;
+			head = sl_load32(ptr, false);
+			type = SL_HOST_BIG_ENDIAN ? head >> 27 : head & 31;
+			rec_bytes = type * 4;
+			if (__builtin_expect(type - 1 >= 28 || rec_bytes > end - ptr - 4, 0))
+				goto out;
+			now += SL_HOST_BIG_ENDIAN ? head & 0x7ffffff : head >> 5;
+			use = ids[sl_load16(ptr + 4, false)];
+			rec = ptr + 4;
+			ptr = rec + rec_bytes;
+			if (__builtin_expect(use >= SL_DAT_ID_BIND, 1)) {
+				bind = &binds[use - SL_DAT_ID_BIND];
+				break;
+			}
+			if (use == SL_DAT_ID_UNUSED)
+				d->source.info.skipped.unknown_events++;
+			else
+				d->source.info.skipped.unbound_events++;
+		}
+		ts_ns = now;
+		if (ts_ns >= limit || n >= max || d->strings.used >= STRINGS_BYTES) {
+			step = false;
+			break;
+		}
 	}
-	return 1;
+out:
+	s->ptr = ptr;
+	s->now = now;
+	s->rec = rec;
+	s->rec_bytes = rec_bytes;
+	s->bind = bind;
+	s->ts_ns = ts_ns;
+	s->floor_ns = step ? last_ns : ts_ns;
+	if (step)
+		sl_dat_stream_step(s);
+	return n;
 }
 
 static int dat_next(struct sl_source *source, struct sl_event *ret_events, unsigned int max,
@@ -474,10 +543,11 @@ static int dat_next(struct sl_source *source, struct sl_event *ret_events, unsig
 			break;
 		if (s->info->first_ns == SL_TIME_NONE)
 			s->info->first_ns = s->ts_ns;
-		do {
+		/* In a page that began before its predecessor's end, stamps must be clamped. */
+		if (__builtin_expect(s->bind && !s->swap && !s->is_tsc && s->now == s->ts_ns, 1))
+			n += put_run(d, s, &ret_events[n], max - n, limit);
+		else
 			n += put_item(d, s, &ret_events[n]);
-			sl_dat_stream_next(s);
-		} while (s->ts_ns < limit && n < max && d->strings.used < STRINGS_BYTES);
 		if (n > before)
 			s->info->last_ns = ret_events[n - 1].ts_ns;
 		sl_merge_replay(&d->merge, s->ts_ns);

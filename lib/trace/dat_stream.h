@@ -92,52 +92,7 @@ void sl_dat_stream_init(struct sl_dat_stream *s, struct sl_dat_shared *shared,
 void sl_dat_stream_start(struct sl_dat_stream *s);
 void sl_dat_stream_release(struct sl_dat_stream *s);
 
-/* The general step: record types other than small data, page ends, losses. */
+/* Stand before the next item. */
 void sl_dat_stream_step(struct sl_dat_stream *s);
-
-/* Stand before the next item. Small data records of a page are handled here. */
-static inline void sl_dat_stream_next(struct sl_dat_stream *s)
-{
-	const unsigned char *ptr = s->ptr, *end = s->end;
-	const struct sl_dat_meta *meta = s->meta;
-	uint64_t now = s->now;
-
-	while (__builtin_expect(end - ptr >= 8, 1)) {
-		uint32_t head = sl_load32(ptr, false);
-		uint32_t type = SL_HOST_BIG_ENDIAN ? head >> 27 : head & 31;
-		uint32_t delta = SL_HOST_BIG_ENDIAN ? head & 0x7ffffff : head >> 5;
-		uint32_t bytes = type * 4;
-		uint8_t use;
-
-		if (__builtin_expect(type - 1 >= 28 || bytes > end - ptr - 4 || s->swap, 0))
-			break;
-		now += delta;
-		use = meta->ids[sl_load16(ptr + 4, false)];
-		ptr += 4 + bytes;
-		if (__builtin_expect(use >= SL_DAT_ID_BIND, 1)) {
-			uint64_t ts_ns = now;
-
-			if (__builtin_expect(s->is_tsc || ts_ns < s->floor_ns, 0)) {
-				ptr -= 4 + bytes;
-				now -= delta;
-				break;
-			}
-			s->rec = ptr - bytes;
-			s->rec_bytes = bytes;
-			s->bind = &meta->binds[use - SL_DAT_ID_BIND];
-			s->ts_ns = s->floor_ns = now;
-			s->ptr = ptr;
-			s->now = now;
-			return;
-		}
-		if (use == SL_DAT_ID_UNUSED)
-			s->shared->skipped->unknown_events++;
-		else
-			s->shared->skipped->unbound_events++;
-	}
-	s->ptr = ptr;
-	s->now = now;
-	sl_dat_stream_step(s);
-}
 
 #endif
