@@ -164,8 +164,10 @@ static int read_options(struct v7 *v, uint64_t offset, uint64_t *ret_next, struc
 	struct sl_dat_cursor c;
 	int r;
 
-	r = open_section(v, offset, SL_DO_DONE, "options", &c, err);
 	*ret_next = 0;
+	r = open_section(v, offset, SL_DO_DONE, "options", &c, err);
+	if (r)
+		return r;
 	while (!r) {
 		unsigned int id = sl_dat_u16(&c);
 		uint32_t len = sl_dat_u32(&c);
