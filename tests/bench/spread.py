@@ -13,6 +13,8 @@ import sys
 
 SHIFT_NS = 1777         # between copies: no ties, and the order of events differs all the time
 
+CPUCOUNT = 8            # option that repeats the number of CPUs
+
 
 def main():
     copies, source, target = int(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -24,8 +26,17 @@ def main():
     table = [struct.unpack_from("=QQ", data, fly + 16 * n) for n in range(cpus)]
     page = int(re.search(rb"field: char data;\s+offset:(\d+);\s+size:(\d+)", data).group(2)) + 16
 
-    head = (data[:options - 4] + struct.pack("=I", cpus * copies) + data[options:fly])
-    at = -(-(len(head) + 16 * cpus * copies) // page) * page
+    # behind the table stands the name of the clock, with its length
+    clock_at = fly + 16 * cpus
+    clock = data[clock_at:clock_at + 8 + struct.unpack_from("=Q", data, clock_at)[0]]
+
+    head = bytearray(data[:options - 4] + struct.pack("=I", cpus * copies) + data[options:fly])
+    option = options + len(b"options  \0")
+    while (kind := struct.unpack_from("=H", head, option)[0]) != 0:
+        if kind == CPUCOUNT:
+            struct.pack_into("=I", head, option + 6, cpus * copies)
+        option += 6 + struct.unpack_from("=I", head, option + 2)[0]
+    at = -(-(len(head) + 16 * cpus * copies + len(clock)) // page) * page
     tables, spots = b"", []
     for offset, size in table:
         for copy in range(copies):
@@ -33,7 +44,7 @@ def main():
             spots.append((at, offset, size, copy))
             at += -(-size // page) * page
     with open(target, "wb") as out:
-        out.write(head + tables)
+        out.write(bytes(head) + tables + clock)
         for at, offset, size, copy in spots:
             chunk = bytearray(data[offset:offset + size])
             for start in range(0, len(chunk) - 8, page):
