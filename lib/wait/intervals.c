@@ -109,7 +109,8 @@ static int walk(const struct sl_engine *e, struct sl_intervals *out, int cpu, ui
 		iv->kind = ch->kind;
 		iv->before_cpu_known = ch->slot == SL_SLOT_LOST && ch->ns < c->first_ns;
 	}
-	reverse(out->v + first, out->nr - first);
+	if (out->nr > first)
+		reverse(out->v + first, out->nr - first);
 	if (end > from_ns) {
 		uint32_t known = out->nr;
 
