@@ -20,8 +20,6 @@ struct sl_analysis {
 	struct sl_meta meta;
 	struct sl_groups groups;
 	struct sl_outliers outliers[SL_WAIT_NR];
-	struct sl_stats_pool *pools;
-	struct sl_stats *pool[SL_WAIT_NR];	/* all samples of a kind, for a quantile */
 	uint64_t samples[SL_WAIT_NR];
 	unsigned int waits;			/* bit per enum sl_wait_kind that is reported */
 	bool seen[SL_EV_NR];

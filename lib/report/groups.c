@@ -146,6 +146,22 @@ found:
 	return entry->stats;
 }
 
+uint64_t sl_groups_quantile(const struct sl_groups *g, enum sl_wait_kind kind, double q)
+{
+	struct sl_stats **stats = malloc((g->nr ? g->nr : 1) * sizeof(*stats));
+	unsigned int i, nr = 0;
+	uint64_t value;
+
+	if (!stats)
+		return 0;
+	for (i = 0; i < g->nr; i++)
+		if (g->v[i]->key.kind == kind)
+			stats[nr++] = g->v[i]->stats;
+	sl_stats_quantiles_of(stats, nr, &q, 1, &value);
+	free(stats);
+	return value;
+}
+
 static int by_count(const void *a, const void *b)
 {
 	const struct sl_group *x = a, *y = b;
@@ -159,7 +175,9 @@ static int by_count(const void *a, const void *b)
 
 int sl_groups_finish(struct sl_groups *g, struct sl_group **ret, unsigned int *ret_nr)
 {
+	static const double quantiles[] = { 0.5, 0.9, 0.99, 0.999 };
 	struct sl_group *out = calloc(g->nr ? g->nr : 1, sizeof(*out));
+	uint64_t values[4];
 	unsigned int i, nr = 0;
 
 	if (!out)
@@ -202,10 +220,11 @@ int sl_groups_finish(struct sl_groups *g, struct sl_group **ret, unsigned int *r
 		o->count = sl_stats_count(entry->stats);
 		o->min_ns = sl_stats_min(entry->stats);
 		o->avg_ns = sl_stats_sum(entry->stats) / o->count;
-		o->p50_ns = sl_stats_quantile(entry->stats, 0.5);
-		o->p90_ns = sl_stats_quantile(entry->stats, 0.9);
-		o->p99_ns = sl_stats_quantile(entry->stats, 0.99);
-		o->p999_ns = sl_stats_quantile(entry->stats, 0.999);
+		sl_stats_quantiles_of(&entry->stats, 1, quantiles, 4, values);
+		o->p50_ns = values[0];
+		o->p90_ns = values[1];
+		o->p99_ns = values[2];
+		o->p999_ns = values[3];
 		o->max_ns = sl_stats_max(entry->stats);
 		o->stats = entry->stats;
 	}

@@ -42,6 +42,9 @@ static inline struct sl_stats *sl_groups_of(struct sl_groups *g, struct sl_task 
 	return t->group[kind] ? t->group[kind] : sl_groups_find(g, t, kind);
 }
 
+/* A quantile over all samples of a kind, whatever their group. 0 when there are none. */
+uint64_t sl_groups_quantile(const struct sl_groups *g, enum sl_wait_kind kind, double q);
+
 /* The finished table, largest count first, *ret malloc'ed. 0 or -ENOMEM. */
 int sl_groups_finish(struct sl_groups *g, struct sl_group **ret, unsigned int *ret_nr);
 

@@ -65,7 +65,7 @@ struct sl_group {
 	uint64_t slice_ns;		/* 0: unknown, or tasks differ */
 	uint64_t count;
 	uint64_t min_ns, avg_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns;
-	const struct sl_stats *stats;	/* for histograms (stats/stats.h) */
+	struct sl_stats *stats;		/* for histograms (stats/stats.h) */
 };
 
 struct sl_why_cause {

@@ -86,8 +86,7 @@ static void on_closed(void *arg, const struct sl_closing *closing)
 		if (!(a->waits >> kind & 1))
 			return;
 		stats = sl_groups_of(&a->groups, t, kind);
-		if (!stats || sl_stats_add(stats, delay_ns) ||
-		    (a->pool[kind] && sl_stats_add(a->pool[kind], delay_ns)))
+		if (!stats || sl_stats_add(stats, delay_ns))
 			a->engine.error = -ENOMEM;
 	} else if (!(a->waits >> kind & 1)) {
 		return;
@@ -143,8 +142,6 @@ static void pass_release(struct sl_analysis *a)
 
 	sl_engine_release(&a->engine);
 	sl_groups_release(&a->groups);
-	sl_stats_pool_free(a->pools);
-	a->pools = NULL;
 	sl_meta_release(&a->meta);
 	for (k = 0; k < SL_WAIT_NR; k++)
 		sl_outliers_release(&a->outliers[k]);
@@ -166,7 +163,6 @@ static int pass_init(struct sl_analysis *a, const uint64_t *thresholds)
 	causes = a->explain_waits;
 	memset(a->seen, 0, sizeof(a->seen));
 	memset(a->samples, 0, sizeof(a->samples));
-	memset(a->pool, 0, sizeof(a->pool));
 	r->tainted_longest_ns = 0;
 	a->explainer.context = (struct sl_why_context){
 		.from_wakeup = r->params.from == SL_FROM_WAKEUP,
@@ -184,15 +180,7 @@ static int pass_init(struct sl_analysis *a, const uint64_t *thresholds)
 	ret = sl_groups_init(&a->groups, r->params.by, r->params.exact);
 	if (ret)
 		return ret;
-	a->pools = sl_stats_pool_new(r->params.exact);
-	if (!a->pools)
-		return -ENOMEM;
 	for (k = 0; k < SL_WAIT_NR; k++) {
-		if (quantile && a->waits >> k & 1) {
-			a->pool[k] = sl_stats_new(a->pools);
-			if (!a->pool[k])
-				return -ENOMEM;
-		}
 		if (thresholds)
 			sl_outliers_init_fixed(&a->outliers[k], thresholds[k], r->params.detail_waits);
 		else if (quantile)
@@ -232,9 +220,8 @@ static int run_pass(struct sl_analysis *a, const uint64_t *thresholds, struct sl
 static uint64_t threshold_of(const struct sl_analysis *a, unsigned int kind, uint64_t *ret_shown,
 			     bool *fell_back)
 {
-	struct sl_stats *pool = a->pool[kind];
 	double q = a->report->params.why.quantile;
-	uint64_t n = sl_stats_count(pool), value;
+	uint64_t n = a->samples[kind], value, max;
 
 	*fell_back = false;
 	*ret_shown = 0;
@@ -244,14 +231,15 @@ static uint64_t threshold_of(const struct sl_analysis *a, unsigned int kind, uin
 		uint64_t rank = n > FALLBACK_WAITS ? n - FALLBACK_WAITS + 1 : 1;
 
 		*fell_back = true;
-		value = sl_stats_quantile(pool, (double)rank / (double)n);
+		value = sl_groups_quantile(&a->groups, (enum sl_wait_kind)kind, (double)rank / (double)n);
 		*ret_shown = value;
 		return value;
 	}
-	value = sl_stats_quantile(pool, q);
+	value = sl_groups_quantile(&a->groups, (enum sl_wait_kind)kind, q);
+	max = sl_groups_quantile(&a->groups, (enum sl_wait_kind)kind, 1);
 	*ret_shown = value;
 	/* strictly above, but at least the worst one */
-	return value < sl_stats_max(pool) ? value + 1 : sl_stats_max(pool);
+	return value < max ? value + 1 : max;
 }
 
 static int run_quantile(struct sl_analysis *a, struct sl_err *err)
@@ -269,7 +257,7 @@ static int run_quantile(struct sl_analysis *a, struct sl_err *err)
 		begin[k] = threshold_of(a, (unsigned int)k, &shown, &fell_back);
 		why->threshold_ns = shown;
 		why->fell_back = fell_back;
-		why->selected += sl_stats_count(a->pool[k]);
+		why->selected += a->samples[k];
 	}
 	for (k = 0; k < SL_WAIT_NR && !again; k++)
 		again = a->waits >> k & 1 && !sl_outliers_finish(&a->outliers[k], begin[k]);

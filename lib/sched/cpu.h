@@ -18,7 +18,7 @@
 #include "util/time.h"
 
 #define SL_CPU_HISTORY_MIN 1024
-#define SL_CPU_HISTORY_MAX (128 * 1024)
+#define SL_CPU_HISTORY_MAX (64 * 1024)
 
 struct sl_cpu_change {
 	uint64_t ns;		/* from here on, until the next change */

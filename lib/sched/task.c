@@ -112,22 +112,22 @@ void sl_tasks_release(struct sl_tasks *tasks)
 	memset(tasks, 0, sizeof(*tasks));
 }
 
-static void hash_put(struct sl_tasks *tasks, int32_t tid, uint32_t index)
+static void hash_put(struct sl_tasks *tasks, struct sl_task *t)
 {
-	uint32_t i = sl_tid_hash(tid) >> 7 & tasks->hash_mask;
+	uint32_t i = sl_tid_hash(t->tid) >> 7 & tasks->hash_mask;
 
-	while (tasks->hash[i].index_plus_1 && tasks->hash[i].tid != tid)
+	while (tasks->hash[i].task && tasks->hash[i].tid != t->tid)
 		i = (i + 1) & tasks->hash_mask;
-	if (!tasks->hash[i].index_plus_1)
+	if (!tasks->hash[i].task)
 		tasks->hash_used++;
-	tasks->hash[i].tid = tid;
-	tasks->hash[i].index_plus_1 = index + 1;
+	tasks->hash[i].tid = t->tid;
+	tasks->hash[i].task = t;
 }
 
 static int hash_grow(struct sl_tasks *tasks)
 {
 	uint32_t old_size = tasks->hash_mask + 1, i;
-	typeof(tasks->hash) old = tasks->hash, grown;
+	struct sl_tid_slot *old = tasks->hash, *grown;
 
 	grown = calloc((size_t)old_size * 2, sizeof(*grown));
 	if (!grown)
@@ -136,8 +136,8 @@ static int hash_grow(struct sl_tasks *tasks)
 	tasks->hash_mask = old_size * 2 - 1;
 	tasks->hash_used = 0;
 	for (i = 0; i < old_size; i++)
-		if (old[i].index_plus_1)
-			hash_put(tasks, old[i].tid, old[i].index_plus_1 - 1);
+		if (old[i].task)
+			hash_put(tasks, old[i].task);
 	free(old);
 	return 0;
 }
@@ -169,7 +169,7 @@ struct sl_task *sl_tasks_create(struct sl_tasks *tasks, int32_t tid)
 	t->prio = PRIO_NONE;
 	t->waking_ns = t->queued_ns = UINT64_MAX;
 	t->sched_class = tid == 0 ? SL_CLASS_IDLE : SL_CLASS_UNKNOWN;
-	hash_put(tasks, tid, t->index);
+	hash_put(tasks, t);
 	return t;
 }
 

@@ -111,7 +111,7 @@ struct sl_task {
 struct sl_tasks {
 	struct sl_task **slabs;
 	uint32_t nr, nr_slabs;
-	struct { int32_t tid; uint32_t index_plus_1; } *hash;
+	struct sl_tid_slot { int32_t tid; struct sl_task *task; } *hash;	/* task NULL: free */
 	uint32_t hash_mask, hash_used;
 };
 
@@ -138,9 +138,9 @@ static inline struct sl_task *sl_tasks_find(const struct sl_tasks *tasks, int32_
 {
 	uint32_t i = sl_tid_hash(tid) >> 7 & tasks->hash_mask;
 
-	for (; tasks->hash[i].index_plus_1; i = (i + 1) & tasks->hash_mask)
+	for (; tasks->hash[i].task; i = (i + 1) & tasks->hash_mask)
 		if (tasks->hash[i].tid == tid)
-			return sl_tasks_at(tasks, tasks->hash[i].index_plus_1 - 1);
+			return tasks->hash[i].task;
 	return NULL;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CHUNK_SAMPLES 252
-#define SAMPLE_BIG UINT32_MAX		/* the value is in big[] */
+#define FIRST_CHUNK_SAMPLES 28	/* many tasks wait only a few times */
 #define SUB_BITS 8
 #define OCTAVES (64 - SUB_BITS + 1)	/* octave 0 is linear: 0..255 */
 
@@ -15,24 +15,29 @@ _Static_assert(1 << SUB_BITS == SL_STATS_SUB, "SL_STATS_SUB is a power of two");
 
 struct chunk {
 	struct chunk *older;
-	uint32_t n;
-	uint32_t ns[CHUNK_SAMPLES];
+	uint32_t n;		/* of a full chunk, or one that was settled */
+	uint32_t ns[];
 };
 
+/*
+ * Samples are only appended to the newest chunk; what they add up to is worked out
+ * a chunk at a time, when it is full or somebody asks. In histogram mode the
+ * counters of one group then stay in the cache meanwhile, those of all do not.
+ */
 struct sl_stats {
+	struct sl_stats_tail tail;	/* first: sl_stats_add() relies on it */
 	struct sl_stats_pool *pool;
-	uint64_t count, sum, min, max;
 	struct chunk *newest;		/* exact mode: all values; else those not in octave[] yet */
+	uint32_t settled;		/* values of newest that are in count, sum, ... */
+	uint64_t count, sum, min, max;
 	uint64_t *big;			/* exact mode: values that need more than 32 bits */
 	uint32_t nr_big, cap_big;
-	uint64_t *sorted;		/* cache of the exact values, valid for sorted_count */
-	uint64_t sorted_count;
 	uint32_t *octave[OCTAVES];	/* histogram mode: SL_STATS_SUB counters each, lazily */
 };
 
 struct sl_stats_pool {
 	bool keep_exact, exact;
-	uint64_t samples;
+	uint64_t samples;		/* in full chunks */
 	struct sl_stats **stats;
 	unsigned int nr, cap;
 };
@@ -48,7 +53,7 @@ struct sl_stats_pool *sl_stats_pool_new(bool exact)
 	return pool;
 }
 
-static void drop_exact(struct sl_stats *s)
+static void free_chunks(struct sl_stats *s)
 {
 	struct chunk *c, *older;
 
@@ -56,12 +61,9 @@ static void drop_exact(struct sl_stats *s)
 		older = c->older;
 		free(c);
 	}
-	free(s->big);
-	free(s->sorted);
 	s->newest = NULL;
-	s->big = NULL;
-	s->sorted = NULL;
-	s->nr_big = s->cap_big = 0;
+	s->tail.next = s->tail.end = NULL;
+	s->settled = 0;
 }
 
 void sl_stats_pool_free(struct sl_stats_pool *pool)
@@ -71,7 +73,8 @@ void sl_stats_pool_free(struct sl_stats_pool *pool)
 	if (!pool)
 		return;
 	for (i = 0; i < pool->nr; i++) {
-		drop_exact(pool->stats[i]);
+		free_chunks(pool->stats[i]);
+		free(pool->stats[i]->big);
 		for (o = 0; o < OCTAVES; o++)
 			free(pool->stats[i]->octave[o]);
 		free(pool->stats[i]);
@@ -134,19 +137,35 @@ static uint64_t bucket_top(unsigned int o, unsigned int sub)
 	return o ? ((base + 1) << (o - 1)) - 1 : base;
 }
 
-/*
- * Move the values of a chunk into the histogram. Done a chunk at a time: the
- * counters of one group stay in the cache meanwhile, those of all groups do not.
- */
-static int fold_chunk(struct sl_stats *s, struct chunk *c)
+static void account(struct sl_stats *s, uint64_t ns)
 {
+	s->count++;
+	s->sum += ns;
+	if (ns < s->min)
+		s->min = ns;
+	if (ns > s->max)
+		s->max = ns;
+}
+
+/* Bring count, sum, min, max (and in histogram mode the counters) up to date. */
+static int settle(struct sl_stats *s)
+{
+	struct chunk *c = s->newest;
 	uint32_t i;
 	int ret = 0;
 
+	if (!c)
+		return 0;
+	c->n = (uint32_t)(s->tail.next - c->ns);
+	for (i = s->settled; i < c->n; i++)
+		account(s, c->ns[i]);
+	s->settled = c->n;
+	if (s->pool->exact)
+		return 0;
 	for (i = 0; i < c->n && !ret; i++)
-		if (c->ns[i] != SAMPLE_BIG)
-			ret = hist_add(s, c->ns[i]);
-	c->n = 0;
+		ret = hist_add(s, c->ns[i]);
+	c->n = s->settled = 0;
+	s->tail.next = c->ns;
 	return ret;
 }
 
@@ -156,98 +175,103 @@ static int to_histogram(struct sl_stats *s)
 	uint32_t i;
 	int ret = 0;
 
+	settle(s);
 	for (c = s->newest; c && !ret; c = c->older)
-		ret = fold_chunk(s, c);
+		for (i = 0; i < c->n && !ret; i++)
+			ret = hist_add(s, c->ns[i]);
 	for (i = 0; i < s->nr_big && !ret; i++)
 		ret = hist_add(s, s->big[i]);
-	drop_exact(s);
+	free_chunks(s);
+	free(s->big);
+	s->big = NULL;
+	s->nr_big = s->cap_big = 0;
 	return ret;
 }
 
-static int pending_add(struct sl_stats *s, uint64_t ns)
+static int add_big(struct sl_stats *s, uint64_t ns)
 {
-	if (ns >= SAMPLE_BIG)
+	account(s, ns);
+	if (!s->pool->exact)
 		return hist_add(s, ns);
-	if (!s->newest) {
-		s->newest = calloc(1, sizeof(*s->newest));
-		if (!s->newest)
+	if (s->nr_big == s->cap_big) {
+		uint32_t cap = s->cap_big ? s->cap_big * 2 : 16;
+		uint64_t *grown = realloc(s->big, cap * sizeof(*grown));
+
+		if (!grown)
 			return -ENOMEM;
+		s->big = grown;
+		s->cap_big = cap;
 	}
-	s->newest->ns[s->newest->n++] = (uint32_t)ns;
-	return s->newest->n == CHUNK_SAMPLES ? fold_chunk(s, s->newest) : 0;
-}
-
-static int exact_add(struct sl_stats *s, uint64_t ns)
-{
-	struct chunk *c = s->newest;
-
-	if (!c || c->n == CHUNK_SAMPLES) {
-		c = malloc(sizeof(*c));
-		if (!c)
-			return -ENOMEM;
-		c->older = s->newest;
-		c->n = 0;
-		s->newest = c;
-	}
-	if (ns >= SAMPLE_BIG) {
-		if (s->nr_big == s->cap_big) {
-			uint32_t cap = s->cap_big ? s->cap_big * 2 : 16;
-			uint64_t *grown = realloc(s->big, cap * sizeof(*grown));
-
-			if (!grown)
-				return -ENOMEM;
-			s->big = grown;
-			s->cap_big = cap;
-		}
-		s->big[s->nr_big++] = ns;
-		ns = SAMPLE_BIG;
-	}
-	c->ns[c->n++] = (uint32_t)ns;
+	s->big[s->nr_big++] = ns;
 	return 0;
 }
 
-int sl_stats_add(struct sl_stats *s, uint64_t ns)
+static int add_chunk(struct sl_stats *s)
+{
+	uint32_t room = s->newest || s->count ? CHUNK_SAMPLES : FIRST_CHUNK_SAMPLES;
+	struct chunk *c = malloc(sizeof(*c) + room * sizeof(c->ns[0]));
+
+	if (!c)
+		return -ENOMEM;
+	c->older = s->newest;
+	c->n = 0;
+	s->newest = c;
+	s->settled = 0;
+	s->tail.next = c->ns;
+	s->tail.end = c->ns + room;
+	return 0;
+}
+
+int sl_stats_add_slow(struct sl_stats *s, uint64_t ns)
 {
 	struct sl_stats_pool *pool = s->pool;
 	unsigned int i;
 	int ret;
 
-	s->count++;
-	s->sum += ns;
-	if (ns < s->min)
-		s->min = ns;
-	if (ns > s->max)
-		s->max = ns;
-	if (!pool->exact)
-		return pending_add(s, ns);
-	if (++pool->samples <= SL_STATS_EXACT_SAMPLES || pool->keep_exact)
-		return exact_add(s, ns);
-	pool->exact = false;
-	for (i = 0; i < pool->nr; i++) {
-		ret = to_histogram(pool->stats[i]);
-		if (ret)
-			return ret;
+	if (ns >= UINT32_MAX)
+		return add_big(s, ns);
+	ret = settle(s);
+	if (ret)
+		return ret;
+	if (pool->exact && s->newest) {
+		pool->samples += s->newest->n;
+		if (pool->samples > SL_STATS_EXACT_SAMPLES && !pool->keep_exact) {
+			/* All of them before the mode changes: settle() asks for it. */
+			for (i = 0; i < pool->nr && !ret; i++)
+				ret = settle(pool->stats[i]);
+			pool->exact = false;
+			for (i = 0; i < pool->nr && !ret; i++)
+				ret = to_histogram(pool->stats[i]);
+		}
 	}
-	return pending_add(s, ns);
+	if (!ret && (pool->exact || !s->newest))
+		ret = add_chunk(s);
+	if (!ret)
+		*s->tail.next++ = (uint32_t)ns;
+	return ret;
 }
 
-uint64_t sl_stats_count(const struct sl_stats *s)
+uint64_t sl_stats_count(struct sl_stats *s)
 {
+	settle(s);
 	return s->count;
 }
 
-uint64_t sl_stats_sum(const struct sl_stats *s)
+uint64_t sl_stats_sum(struct sl_stats *s)
 {
+	settle(s);
 	return s->sum;
 }
 
-uint64_t sl_stats_min(const struct sl_stats *s)
+uint64_t sl_stats_min(struct sl_stats *s)
 {
+	settle(s);
 	return s->count ? s->min : 0;
 }
 
-uint64_t sl_stats_max(const struct sl_stats *s)
+uint64_t sl_stats_max(struct sl_stats *s)
 {
+	settle(s);
 	return s->max;
 }
 
@@ -280,64 +304,97 @@ static int sort_u64(uint64_t *v, uint64_t n)
 	return 0;
 }
 
-static const uint64_t *sorted_values(struct sl_stats *s)
+static uint64_t copy_values(const struct sl_stats *s, uint64_t *v)
 {
-	uint64_t n = 0, *v;
-	struct chunk *c;
+	const struct chunk *c;
+	uint64_t n = 0;
 	uint32_t i;
 
-	if (s->sorted && s->sorted_count == s->count)
-		return s->sorted;
-	free(s->sorted);
-	s->sorted = NULL;
-	v = malloc(s->count * sizeof(*v));
-	if (!v)
-		return NULL;
 	for (c = s->newest; c; c = c->older)
 		for (i = 0; i < c->n; i++)
-			if (c->ns[i] != SAMPLE_BIG)
-				v[n++] = c->ns[i];
+			v[n++] = c->ns[i];
 	for (i = 0; i < s->nr_big; i++)
 		v[n++] = s->big[i];
-	if (sort_u64(v, n)) {
-		free(v);
-		return NULL;
+	return n;
+}
+
+static void exact_ranks(struct sl_stats *const *stats, unsigned int nr, uint64_t count,
+			const uint64_t *rank, unsigned int nr_ranks, uint64_t *ret)
+{
+	uint64_t *v = malloc(count * sizeof(*v)), n = 0;
+	unsigned int i;
+
+	if (!v)
+		return;
+	for (i = 0; i < nr; i++)
+		n += copy_values(stats[i], v + n);
+	if (!sort_u64(v, n))
+		for (i = 0; i < nr_ranks; i++)
+			ret[i] = v[rank[i] - 1];
+	free(v);
+}
+
+/* One value per rank; they may come in any order. */
+static void histogram_ranks(struct sl_stats *const *stats, unsigned int nr, const uint64_t *rank,
+			    unsigned int nr_ranks, uint64_t *ret)
+{
+	uint64_t before = 0;
+	unsigned int o, sub, i;
+
+	for (o = 0; o < OCTAVES; o++) {
+		uint64_t total[SL_STATS_SUB] = { 0 };
+
+		for (i = 0; i < nr; i++)
+			for (sub = 0; stats[i]->octave[o] && sub < SL_STATS_SUB; sub++)
+				total[sub] += stats[i]->octave[o][sub];
+		for (sub = 0; sub < SL_STATS_SUB; sub++) {
+			uint64_t upto = before + total[sub];
+
+			for (i = 0; i < nr_ranks && upto > before; i++)
+				if (rank[i] > before && rank[i] <= upto && bucket_top(o, sub) < ret[i])
+					ret[i] = bucket_top(o, sub);
+			before = upto;
+		}
 	}
-	s->sorted = v;
-	s->sorted_count = s->count;
-	return v;
+}
+
+void sl_stats_quantiles_of(struct sl_stats *const *stats, unsigned int nr, const double *q,
+			   unsigned int nr_q, uint64_t *ret)
+{
+	uint64_t rank[SL_STATS_QUANTILES_MAX], count = 0, max = 0;
+	bool all_max = true;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		settle(stats[i]);
+		count += stats[i]->count;
+		if (stats[i]->max > max)
+			max = stats[i]->max;
+	}
+	for (i = 0; i < nr_q; i++) {
+		/* 0.999 * 1000 is 999.0000000000001 or 999 by luck of the platform: take the tick off. */
+		rank[i] = (uint64_t)ceil(q[i] * (double)count * (1 - 1e-14));
+		rank[i] = rank[i] < 1 ? 1 : rank[i] > count ? count : rank[i];
+		all_max &= rank[i] == count;
+		ret[i] = max;
+	}
+	if (!count || all_max)
+		return;
+	if (stats[0]->pool->exact)
+		exact_ranks(stats, nr, count, rank, nr_q, ret);
+	else
+		histogram_ranks(stats, nr, rank, nr_q, ret);
 }
 
 uint64_t sl_stats_quantile(struct sl_stats *s, double q)
 {
-	const uint64_t *v;
-	uint64_t rank, seen = 0;
-	unsigned int o, sub;
+	uint64_t value;
 
-	if (!s->count)
-		return 0;
-	/* 0.999 * 1000 is 999.0000000000001 or 999 by luck of the platform: take the tick off. */
-	rank = (uint64_t)ceil(q * (double)s->count * (1 - 1e-14));
-	rank = rank < 1 ? 1 : rank > s->count ? s->count : rank;
-	if (s->pool->exact) {
-		v = sorted_values(s);
-		return v ? v[rank - 1] : s->max;
-	}
-	if (s->newest && fold_chunk(s, s->newest))
-		return s->max;
-	for (o = 0; o < OCTAVES; o++)
-		for (sub = 0; s->octave[o] && sub < SL_STATS_SUB; sub++) {
-			seen += s->octave[o][sub];
-			if (seen >= rank) {
-				uint64_t top = bucket_top(o, sub);
-
-				return top > s->max ? s->max : top;
-			}
-		}
-	return s->max;
+	sl_stats_quantiles_of(&s, 1, &q, 1, &value);
+	return value;
 }
 
-void sl_stats_each_octave(const struct sl_stats *s,
+void sl_stats_each_octave(struct sl_stats *s,
 			  void (*f)(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count),
 			  void *arg)
 {
@@ -346,10 +403,10 @@ void sl_stats_each_octave(const struct sl_stats *s,
 	struct chunk *c;
 	uint32_t i;
 
+	settle(s);
 	for (c = s->newest; c; c = c->older)
 		for (i = 0; i < c->n; i++)
-			if (c->ns[i] != SAMPLE_BIG)
-				count[c->ns[i] ? 32 - __builtin_clz(c->ns[i]) : 0]++;
+			count[c->ns[i] ? 32 - __builtin_clz(c->ns[i]) : 0]++;
 	for (i = 0; i < s->nr_big; i++)
 		count[64 - __builtin_clzll(s->big[i])]++;
 	for (o = 0; o < OCTAVES; o++)
