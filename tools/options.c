@@ -32,7 +32,7 @@ struct option_desc {
 
 static const struct option_desc descs[] = {
 	{ "input", 'i', required_argument, "FILE", BOTH, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
-	{ "why", OPT_WHY, optional_argument, "SPEC", REPORT, "explain the waits above p99.9 (default), another pNN, max, or of at least 500us; --why-p999 is --why=p99.9" },
+	{ "why", OPT_WHY, optional_argument, "SPEC", REPORT, "explain the waits above p99.9 (default), another pNN, max, or of at least 500us; p99.9 may also be written --why-p999" },
 	{ "threshold", 'T', required_argument, "TIME", REPORT, "explain the waits of at least TIME (same as --why=TIME)" },
 	{ "threshold", 'T', required_argument, "TIME", TIMEHIST, "same as --above" },
 	{ "above", OPT_ABOVE, required_argument, "TIME", TIMEHIST, "only waits of at least TIME" },

@@ -196,6 +196,13 @@ struct sl_fmt_unit sl_fmt_unit_for(uint64_t max_ns)
 	return (struct sl_fmt_unit){ "ms", SL_NSEC_PER_MSEC, 1 };
 }
 
+struct sl_fmt_unit sl_fmt_unit_of_waits(uint64_t max_ns)
+{
+	if (max_ns >= 100 * SL_NSEC_PER_MSEC && max_ns < 10 * SL_NSEC_PER_SEC)
+		return (struct sl_fmt_unit){ "us", SL_NSEC_PER_USEC, 1 };
+	return sl_fmt_unit_for(max_ns);
+}
+
 void sl_fmt_shares(const uint64_t *parts, unsigned int nr, unsigned int *ret_permille)
 {
 	__uint128_t whole = 0;

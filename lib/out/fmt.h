@@ -40,6 +40,8 @@ struct sl_fmt_unit {
 	unsigned int decimals;		/* 1..3 */
 };
 struct sl_fmt_unit sl_fmt_unit_for(uint64_t max_ns);
+/* The same for percentiles: us as long as it is readable, for a median is far below a maximum. */
+struct sl_fmt_unit sl_fmt_unit_of_waits(uint64_t max_ns);
 
 /*
  * Shares of a whole in tenths of a percent that sum to exactly 1000 (largest

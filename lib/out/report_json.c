@@ -39,9 +39,9 @@ static json_t *json_tool(void)
 /* What the recording can tell: the tracepoints it describes, then what its metadata adds. */
 static json_t *json_capabilities(const struct sl_report *report)
 {
-	const char *extra = sl_report_meta_get(report, "capabilities");
+	const char *extra = NULL;
 	json_t *array = json_array();
-	unsigned int kind;
+	unsigned int kind, i;
 	int bad = 0;
 
 	for (kind = 0; kind < SL_EV_NR; kind++)
@@ -49,6 +49,9 @@ static json_t *json_capabilities(const struct sl_report *report)
 			bad |= sl_json_append(array, sl_json_text(sl_event_kind_name(kind)));
 	if (report->info->has_irq_flags)
 		bad |= sl_json_append(array, sl_json_text("common_flags"));
+	for (i = 0; i < report->nr_meta && !extra; i++)
+		if (!strcmp(report->meta[i].key, "capabilities"))
+			extra = report->meta[i].value;
 	while (extra && *extra) {
 		size_t len = strcspn(extra, ", ");
 		char word[128];

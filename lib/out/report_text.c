@@ -155,7 +155,7 @@ int sl_text_groups(struct sl_out *out, const struct sl_report *report,
 	sl_rows_sort(rows, report->nr_groups, &view->sort);
 	if (why && shown > GROUPS_WITH_WHY + 1)
 		shown = GROUPS_WITH_WHY;
-	unit = sl_fmt_unit_for(total.group.max_ns);
+	unit = sl_fmt_unit_of_waits(total.group.max_ns);
 	groups_title(out, report, &columns, &unit);
 	for (i = 0; i < columns.nr; i++)
 		sl_table_column(table, columns.columns[i]->type == SL_CELL_TEXT ? SL_LEFT : SL_RIGHT,
@@ -174,7 +174,7 @@ int sl_text_groups(struct sl_out *out, const struct sl_report *report,
 	}
 	ret = sl_table_print(table, out, 2);
 	if (rest.nr)
-		fprintf(out->file, "  %u more rows: leave out --why, or use --json or -x.\n", rest.nr);
+		fprintf(out->file, "  (%u more): listed without --why, and by --json and -x\n", rest.nr);
 out:
 	sl_table_free(table);
 	free(rows);

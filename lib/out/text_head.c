@@ -121,17 +121,16 @@ static void print_definition(struct sl_out *out, const struct sl_report *report)
 
 	sl_line_add(&line, "%-*s", HANG, "Wait:");
 	if (waits & (1u << SL_WAIT_WAKE))
-		sl_line_add(&line, "wake, from %s until it runs (--from=%s)",
+		sl_line_add(&line, "wake, from %s until it runs (--from=%s%s)",
 			    wakeup ? "sched_wakeup (queued)" : "sched_waking (asked to wake)",
-			    wakeup ? "wakeup" : "waking");
+			    wakeup ? "wakeup" : "waking",
+			    waits == 1u << SL_WAIT_WAKE ? " --waits=wake" : "");
 	if (waits & (1u << SL_WAIT_PREEMPT))
 		sl_line_add(&line, "%spreempt, from a switch-out while runnable until it runs again",
 			    line.used > HANG ? "; " : "");
 	if (waits & (1u << SL_WAIT_FORK))
 		sl_line_add(&line, "%sfork, from sched_wakeup_new until it first runs",
 			    line.used > HANG ? "; " : "");
-	if (waits == 1u << SL_WAIT_WAKE)
-		sl_line_add(&line, "; preempted tasks apart (--waits)");
 	sl_out_wrap(out, 0, HANG, line.text);
 	print_selection(out, report);
 }

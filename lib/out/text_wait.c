@@ -10,7 +10,8 @@
 #include "out/table.h"
 #include "util/time.h"
 
-#define SEGMENTS_MAX 12		/* lines per wait; of more, the largest are shown */
+#define LINES_MAX 12		/* per wait; more segments than that are added up */
+#define WHO_WIDTH 24
 
 static void print_who(struct sl_out *out, const struct sl_wait *wait, unsigned int rank)
 {
@@ -76,13 +77,24 @@ static void print_where(struct sl_out *out, const struct sl_wait *wait)
 	sl_out_wrap(out, 5, 5, line.text);
 }
 
-static void print_segment(struct sl_out *out, const struct sl_wait *wait,
-			  const struct sl_segment *seg, unsigned int permille)
-{
-	char at[32], len[32], share[16], cpu[16] = "-", who[96] = "-";
+/* One line: a segment, or (times > 0) several of the same cause, CPU and name together. */
+struct line {
+	const struct sl_segment *seg;
+	uint64_t ns;
+	unsigned int permille;
+	unsigned int times, threads;
+};
 
-	sl_fmt_scaled(at, sizeof(at), sl_since(seg->start_ns, wait->start_ns), 1000, 3);
-	sl_fmt_scaled(len, sizeof(len), seg->ns, 1000, 3);
+static void print_line(struct sl_out *out, const struct sl_wait *wait, const struct line *line)
+{
+	const struct sl_segment *seg = line->seg;
+	char at[32], len[32], share[16], cpu[16] = "-", who[128] = "-";
+
+	if (line->times)
+		snprintf(at, sizeof(at), "%u", line->times);
+	else
+		sl_fmt_scaled(at, sizeof(at), sl_since(seg->start_ns, wait->start_ns), 1000, 3);
+	sl_fmt_scaled(len, sizeof(len), line->ns, 1000, 3);
 	if (seg->cpu >= 0)
 		snprintf(cpu, sizeof(cpu), "%d", seg->cpu);
 	if (seg->occupant_tid >= 0 || seg->occupant_comm[0]) {
@@ -91,90 +103,132 @@ static void print_segment(struct sl_out *out, const struct sl_wait *wait,
 		sl_fmt_escape(comm, sizeof(comm),
 			      seg->occupant_comm[0] ? seg->occupant_comm : seg->occupant_tid ? "?" : "idle",
 			      out->utf8);
-		if (seg->occupant_tid > 0)
+		if (line->threads > 1)
+			snprintf(who, sizeof(who), "%.70s, %u threads", comm, line->threads);
+		else if (seg->occupant_tid > 0)
 			snprintf(who, sizeof(who), "%.70s %" PRId32, comm, seg->occupant_tid);
 		else
 			snprintf(who, sizeof(who), "%s", comm);
 	}
-	sl_fmt_cut(who, 24);
+	sl_fmt_cut(who, WHO_WIDTH);
 	fprintf(out->file, "     %12s %11s %8s  %-17s %4s  %s%*s %s\n", at, len,
-		sl_fmt_percent(share, sizeof(share), permille), sl_cause_descs[seg->cause].id, cpu, who,
-		(int)(24 - sl_fmt_width(who)), "", sl_confidence_name(seg->confidence));
+		sl_fmt_percent(share, sizeof(share), line->permille), sl_cause_descs[seg->cause].id, cpu,
+		who, (int)(WHO_WIDTH - sl_fmt_width(who)), "", sl_confidence_name(seg->confidence));
 }
 
-struct ranked {
-	uint64_t ns;
-	unsigned int index;
-};
-
-static int by_length(const void *a, const void *b)
+static int compare_kind(const struct sl_segment *a, const struct sl_segment *b)
 {
-	const struct ranked *left = a, *right = b;
-
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	return (left->index > right->index) - (left->index < right->index);
+	if (a->cause != b->cause)
+		return a->cause < b->cause ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->confidence != b->confidence)
+		return a->confidence < b->confidence ? -1 : 1;
+	return strncmp(a->occupant_comm, b->occupant_comm, sizeof(a->occupant_comm));
 }
 
-/* Which segments to print: all of a short list, else the longest. */
-static bool choose(const struct sl_wait *wait, bool *ret_show)
+static int by_kind(const void *x, const void *y)
 {
-	struct ranked *ranked;
-	unsigned int i;
+	const struct sl_segment *a = ((const struct line *)x)->seg, *b = ((const struct line *)y)->seg;
+	int order = compare_kind(a, b);
 
-	if (wait->nr_segments <= SEGMENTS_MAX) {
-		memset(ret_show, true, wait->nr_segments);
-		return true;
+	if (order)
+		return order;
+	if (a->occupant_tid != b->occupant_tid)
+		return a->occupant_tid < b->occupant_tid ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int by_length(const void *x, const void *y)
+{
+	const struct line *a = x, *b = y;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	return (a->seg > b->seg) - (a->seg < b->seg);
+}
+
+/* Many short segments say little one by one: add up those of one cause, CPU and name. */
+static unsigned int coalesce(struct line *lines, unsigned int nr)
+{
+	unsigned int i, last = 0;
+
+	qsort(lines, nr, sizeof(*lines), by_kind);
+	lines[0].times = lines[0].threads = 1;
+	for (i = 1; i < nr; i++) {
+		if (compare_kind(lines[last].seg, lines[i].seg)) {
+			lines[++last] = lines[i];
+			lines[last].times = lines[last].threads = 1;
+			continue;
+		}
+		lines[last].ns += lines[i].ns;
+		lines[last].times++;
+		/* Sorted by thread as well: the latest one stands for the line. */
+		lines[last].threads += lines[last].seg->occupant_tid != lines[i].seg->occupant_tid;
+		lines[last].seg = lines[i].seg;
 	}
-	ranked = malloc(wait->nr_segments * sizeof(*ranked));
-	if (!ranked)
-		return false;
-	for (i = 0; i < wait->nr_segments; i++)
-		ranked[i] = (struct ranked){ wait->segments[i].ns, i };
-	qsort(ranked, wait->nr_segments, sizeof(*ranked), by_length);
-	for (i = 0; i < SEGMENTS_MAX - 1; i++)
-		ret_show[ranked[i].index] = true;
-	free(ranked);
-	return true;
+	qsort(lines, last + 1, sizeof(*lines), by_length);
+	return last + 1;
+}
+
+static void print_rest(struct sl_out *out, const struct line *lines, unsigned int nr)
+{
+	char len[32], share[16];
+	unsigned int i, permille = 0, segments = 0;
+	uint64_t ns = 0;
+
+	for (i = 0; i < nr; i++) {
+		ns += lines[i].ns;
+		permille += lines[i].permille;
+		segments += lines[i].times;
+	}
+	fprintf(out->file, "     %12u %11s %8s  more segments, each line of them shorter\n", segments,
+		sl_fmt_scaled(len, sizeof(len), ns, 1000, 3),
+		sl_fmt_percent(share, sizeof(share), permille));
+}
+
+/* Shares are taken of the lines as printed: rounding a thousand parts one by one would add up. */
+static bool share_out(struct line *lines, unsigned int nr)
+{
+	uint64_t *ns = calloc(nr, sizeof(*ns));
+	unsigned int *shares = calloc(nr, sizeof(*shares)), i;
+
+	for (i = 0; ns && shares && i < nr; i++)
+		ns[i] = lines[i].ns;
+	if (ns && shares)
+		sl_fmt_shares(ns, nr, shares);
+	for (i = 0; ns && shares && i < nr; i++)
+		lines[i].permille = shares[i];
+	free(ns);
+	free(shares);
+	return ns && shares;
 }
 
 static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 {
-	uint64_t *ns = calloc(wait->nr_segments + 1, sizeof(*ns));
-	unsigned int *shares = calloc(wait->nr_segments + 1, sizeof(*shares));
-	bool *show = calloc(wait->nr_segments + 1, sizeof(*show));
-	unsigned int i, hidden = 0, hidden_permille = 0;
-	uint64_t hidden_ns = 0;
+	unsigned int nr = wait->nr_segments, shown, i;
+	struct line *lines = calloc(nr, sizeof(*lines));
 
-	if (!ns || !shares || !show || !choose(wait, show)) {
+	for (i = 0; lines && i < nr; i++)
+		lines[i] = (struct line){ .seg = &wait->segments[i], .ns = wait->segments[i].ns };
+	if (lines && nr > LINES_MAX)
+		nr = coalesce(lines, nr);
+	if (!lines || !share_out(lines, nr)) {
 		fputs("     (segments are not shown: out of memory)\n", out->file);
-		goto out;
+		free(lines);
+		return;
 	}
-	for (i = 0; i < wait->nr_segments; i++)
-		ns[i] = wait->segments[i].ns;
-	sl_fmt_shares(ns, wait->nr_segments, shares);
-	fputs("            at us   length us    share  held by            CPU  by whom"
-	      "                  confidence\n", out->file);
-	for (i = 0; i < wait->nr_segments; i++) {
-		if (show[i]) {
-			print_segment(out, wait, &wait->segments[i], shares[i]);
-			continue;
-		}
-		hidden++;
-		hidden_ns += ns[i];
-		hidden_permille += shares[i];
-	}
-	if (hidden) {
-		char len[32], share[16];
-
-		fprintf(out->file, "     %12s %11s %8s  %u more segments\n", "...",
-			sl_fmt_scaled(len, sizeof(len), hidden_ns, 1000, 3),
-			sl_fmt_percent(share, sizeof(share), hidden_permille), hidden);
-	}
-out:
-	free(ns);
-	free(shares);
-	free(show);
+	if (lines[0].times)
+		fprintf(out->file, "     %u segments, added up by cause, CPU and name:\n",
+			wait->nr_segments);
+	fprintf(out->file, "     %12s   length us    share  held by            CPU  %-*s confidence\n",
+		lines[0].times ? "times" : "at us", WHO_WIDTH, "by whom");
+	shown = nr > LINES_MAX ? LINES_MAX - 1 : nr;
+	for (i = 0; i < shown; i++)
+		print_line(out, wait, &lines[i]);
+	if (shown < nr)
+		print_rest(out, lines + shown, nr - shown);
+	free(lines);
 }
 
 void sl_text_wait(struct sl_out *out, const struct sl_wait *wait, unsigned int rank)

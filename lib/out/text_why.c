@@ -31,39 +31,45 @@ static void add_label(struct sl_line *line, const char *label)
 		sl_line_add(line, "%s", label);
 }
 
+/*
+ * Of the samples, and then of what the percentile knows nothing about: a wait
+ * that never ended is at least as long, and nobody would forgive leaving it out.
+ */
 static void print_headline(struct sl_out *out, const struct sl_report *report)
 {
 	const struct sl_why_spec *spec = &report->params.why;
 	const struct sl_why *why = &report->why;
+	uint64_t samples = why->count - why->tainted;
 	struct sl_line line = { .used = 0 };
-	const char *waits = why->count == 1 ? "wait" : "waits";
 
+	if (why->fell_back)
+		sl_line_add(&line, "The worst %" PRIu64 " of %" PRIu64 " waits", samples, why->selected);
+	else
+		sl_line_add(&line, "%" PRIu64 " of %" PRIu64 " waits", samples, why->selected);
 	if (spec->mode == SL_WHY_DURATION) {
-		sl_line_add(&line, "%" PRIu64 " of %" PRIu64 " %s of at least ", why->count,
-			    why->selected, waits);
+		sl_line_add(&line, " of at least ");
 		sl_line_add_duration(&line, spec->at_least_ns);
 	} else if (why->fell_back) {
-		sl_line_add(&line, "The worst %" PRIu64 " of %" PRIu64 " waits (", why->count,
-			    why->selected);
+		sl_line_add(&line, " (");
 		add_label(&line, spec->label);
 		if (spec->quantile < 1)
 			sl_line_add(&line, " needs %.0f samples", ceil(1 / (1 - spec->quantile) - 1e-9));
 		sl_line_add(&line, ")");
 	} else {
-		sl_line_add(&line, "%" PRIu64 " of %" PRIu64 " %s above ", why->count, why->selected,
-			    waits);
+		sl_line_add(&line, " above ");
 		add_label(&line, spec->label);
 		sl_line_add(&line, " = ");
 		sl_line_add_duration(&line, why->threshold_ns);
 	}
+	if (why->tainted)
+		sl_line_add(&line, ", and %" PRIu64 " that %s no sample%s", why->tainted,
+			    why->tainted == 1 ? "is" : "are", why->tainted == 1 ? "" : "s");
 	sl_line_add(&line, ", ");
 	sl_line_add_duration(&line, why->total_ns);
 	sl_line_add(&line, " in all");
 	sl_out_title(out, "%s", line.text);
 	if (why->tainted)
-		fprintf(out->file, "  %" PRIu64 " of them %s no sample%s: open at the end, or touched by a "
-			"gap in the data\n", why->tainted, why->tainted == 1 ? "is" : "are",
-			why->tainted == 1 ? "" : "s");
+		fputs("  No sample, but shown: open at the end, or touched by a gap in the data.\n", out->file);
 	if (report->flight && spec->mode == SL_WHY_QUANTILE)
 		fputs("  The percentile is of the kept windows only, not of the whole run.\n", out->file);
 }

@@ -25,7 +25,7 @@ int sl_out_timehist_head(struct sl_out *out, enum sl_from from, unsigned int wai
 		"time", "cpu", TASK_WIDTH, "task name", "wait", from == SL_FROM_WAKEUP ? "delay*" : "delay",
 		"path", "queue", "avoidable", WAKER_WIDTH, "waker", "held longest by",
 		"", "", TASK_WIDTH, "[tid/pid]", "kind", "(msec)", "(msec)", "(msec)", "(msec)",
-		WAKER_WIDTH, "[tid]", "cause, who ran, msec",
+		WAKER_WIDTH, "[tid]", "cause, msec, who ran",
 		"------------------------", "------------------------", TASK_WIDTH,
 		"------------------------------", "------------------------",
 		"------------------------", "------------------------", "------------------------",
@@ -61,7 +61,7 @@ static const char *msec(char *buf, size_t size, uint64_t ns)
 	return sl_fmt_scaled(buf, size, ns, SL_NSEC_PER_MSEC, 3);
 }
 
-/* "fair-undetermined hackbench:4242 1.234", then whatever makes this wait unusual. */
+/* "fair-undetermined 1.234 hackbench[4242]", then whatever makes this wait unusual. */
 static void print_held(struct sl_out *out, const struct sl_wait *wait)
 {
 	const char *held = sl_out_held_by(wait);
@@ -70,14 +70,13 @@ static void print_held(struct sl_out *out, const struct sl_wait *wait)
 	int32_t tid = -1;
 
 	if (held) {
-		sl_line_add(&line, "%s", held);
+		sl_line_add(&line, "%s %s", held, msec(text, sizeof(text), sl_out_held_ns(wait)));
 		if (sl_out_occupant(wait, text, sizeof(text), &tid)) {
 			sl_line_add(&line, " ");
 			sl_line_add_name(&line, text[0] ? text : tid ? "?" : "idle", out->utf8);
 			if (tid > 0)
 				sl_line_add(&line, "[%" PRId32 "]", tid);
 		}
-		sl_line_add(&line, " %s", msec(text, sizeof(text), sl_out_held_ns(wait)));
 	} else {
 		sl_line_add(&line, "-");
 	}

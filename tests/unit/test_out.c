@@ -196,7 +196,7 @@ static void fill_wait(struct sl_wait *wait, struct sl_segment *segments, unsigne
 		segments[i] = (struct sl_segment){
 			.start_ns = 1000001200 + 1000 * (i - 1), .ns = 1000,
 			.cause = SL_CAUSE_FAIR_UNDETERMINED, .confidence = SL_CONF_UNKNOWN, .cpu = 1,
-			.occupant_tid = 999, .occupant_comm = "hackbench",
+			.occupant_tid = i > 5 ? 998 : 999, .occupant_comm = "hackbench",
 			.evidence_event = "sched_switch", .evidence_ns = 1000001200, .evidence_cpu = 1,
 		};
 }
@@ -326,8 +326,9 @@ static void test_text(void **state)
 		   "  with,comma     5         -      1  999.950  999.950  999.950  999.950  999.950  999.950\n"
 		   "  empty          6         -      0        -        -        -        -        -        -\n");
 	assert_has(text, "  all                             4  251.488                                      999.950\n");
-	assert_has(text, "The worst 2 of 4 waits (P99.9 needs 1000 samples), 23.40 us in all\n");
-	assert_has(text, "  1 of them is no sample: open at the end, or touched by a gap in the data\n");
+	assert_has(text, "The worst 1 of 4 waits (P99.9 needs 1000 samples), and 1 that is no sample, "
+		   "23.40 us in all\n");
+	assert_has(text, "  No sample, but shown: open at the end, or touched by a gap in the data.\n");
 	assert_has(text, "  held by            time (us)    share  waits  primary    exact  derived  unknown\n"
 		   "  fair-undetermined     21.000   89.7 %      2        2        -        -  100.0 %\n"
 		   "  wake-path              2.400   10.3 %      2        0  100.0 %        -        -\n");
@@ -336,8 +337,19 @@ static void test_text(void **state)
 	assert_has(text, "  idle-cpu-missed      1.800  7.7 %      2        0      -  100.0 %        -\n");
 	assert_has(text, "  1. cyclictest 4242: 21.20 us, ran at 1.000021, woken by ksoftirqd/0 17 in softirq on CPU 0\n");
 	assert_has(text, "CPU 0 before, 1 queued, 1 ran, moved 1 time while queued; primary fair-undetermined 20.00 us");
-	assert_has(text, "            0.000       1.200    5.7 %  wake-path            -  -");
-	assert_has(text, "10 more segments\n");
+	assert_has(text, "     21 segments, added up by cause, CPU and name:\n"
+		   "            times   length us    share  held by            CPU  by whom                  "
+		   "confidence\n"
+		   "               20      20.000   94.3 %  fair-undetermined    1  hackbench, 2 threads     "
+		   "unknown\n"
+		   "                1       1.200    5.7 %  wake-path            -  -                        "
+		   "exact\n");
+	assert_has(text, "            at us   length us    share  held by            CPU  by whom                  "
+		   "confidence\n"
+		   "            0.000       1.200   54.5 %  wake-path            -  -                        "
+		   "exact\n"
+		   "            1.200       1.000   45.5 %  fair-undetermined    1  hackbench 999            "
+		   "unknown\n");
 	assert_has(text, "  2. cyclictest 4242: at least ");
 	assert_has(text, "tainted: open-at-end\n");
 	assert_has(text, "  slice-protection, ineligible: needs EEVDF state at the decision: BPF evidence or "
@@ -359,7 +371,7 @@ static void test_text(void **state)
 	assert_has(text, "  of it unexplained      0.000    0.0 %\n");
 	assert_has(text, "of the kept windows only");
 	assert_has(text, "at most 0.39 % too high, never too low");
-	assert_has(text, "2 of 4 waits above P99.9 = 841.2 us, 23.40 us in all\n");
+	assert_has(text, "1 of 4 waits above P99.9 = 841.2 us, and 1 that is no sample, 23.40 us in all\n");
 	free(text);
 	sl_stats_pool_free(f.pool);
 }
@@ -633,7 +645,7 @@ static void test_timehist(void **state)
 	fclose(out.file);
 	assert_string_equal(text,
 		"       1.000021 [0001]  cyclictest[4242/4200]       wake        0.021    0.001     0.020"
-		"     0.001  ksoftirqd/0[17]        fair-undetermined hackbench[999] 0.020 moved:1->1\n"
+		"     0.001  ksoftirqd/0[17]        fair-undetermined 0.020 hackbench[998] moved:1->1\n"
 		"       1.000000 [----]  cyclictest[4242/4200]       wake        0.002    0.001         -"
 		"     0.001  -                      wake-path 0.001 moved:?->? [open-at-end]\n");
 	free(text);
