@@ -23,7 +23,7 @@ ifneq ($(strip $(MISSING)),)
 $(error libraries are missing: on Debian, apt-get install $(strip $(MISSING)))
 endif
 LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(MODULES))
-LIBS := $(shell $(PKG_CONFIG) --libs $(MODULES)) -lpthread
+LIBS := $(shell $(PKG_CONFIG) --libs $(MODULES)) -lpthread -lm
 endif
 
 ifneq ($(WERROR),)
@@ -34,7 +34,8 @@ SL_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-po
 SL_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 ifneq ($(LTO),)
-SL_CFLAGS += -flto=auto -ffat-lto-objects
+# Inlined across files, gcc 12 takes outputs that are only set on success for uninitialised.
+SL_CFLAGS += -flto=auto -ffat-lto-objects -Wno-maybe-uninitialized
 SL_LDFLAGS += -flto=auto
 endif
 

@@ -14,7 +14,7 @@ $(O)/tests/%: tests/%.c $(O)/libschedlat.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -MF $@.d -MT $@ -Itests -o $@ $< $(SL_LDFLAGS) $(LDFLAGS) $(O)/libschedlat.a \
-		$(if $(filter tests/unit/%,$<),-lcmocka) $(LIBS) -lm
+		$(if $(filter tests/unit/%,$<),-lcmocka) $(LIBS)
 
 # libFuzzer comes with clang; the fuzz build is one of its own: make O=build/fuzz CC=clang fuzzers
 $(FUZZ): SL_CFLAGS += -fsanitize=fuzzer
