@@ -96,6 +96,8 @@ struct sl_wait {
 	enum sl_confidence place_confidence;
 	uint64_t avoidable_ns;		/* time an allowed CPU that was idle at enqueue stayed free */
 	int avoidable_cpu;		/* -1: none */
+	uint64_t forbidden_ns;		/* the same of a CPU that its affinity forbids; 0 unless pinned to one CPU */
+	int forbidden_cpu;		/* -1: none */
 
 	enum sl_cause primary;
 	uint64_t primary_ns;

@@ -11,6 +11,11 @@
 #define RUNNING_QUANTILE_MIN 0.98
 #define FALLBACK_WAITS 10
 
+/* Which waits of a kind are outliers. */
+struct threshold {
+	uint64_t at_least_ns, max_count;
+};
+
 /* ---- one pass over the source ---- */
 
 static bool why_wants(const struct sl_analysis *a)
@@ -148,7 +153,7 @@ static void pass_release(struct sl_analysis *a)
 }
 
 /* What a pass is for: with thresholds NULL they are found on the way, if that is possible. */
-static int pass_init(struct sl_analysis *a, const uint64_t *thresholds)
+static int pass_init(struct sl_analysis *a, const struct threshold *thresholds)
 {
 	struct sl_report *r = a->report;
 	const struct sl_why_spec *why = &r->params.why;
@@ -182,16 +187,18 @@ static int pass_init(struct sl_analysis *a, const uint64_t *thresholds)
 		return ret;
 	for (k = 0; k < SL_WAIT_NR; k++) {
 		if (thresholds)
-			sl_outliers_init_fixed(&a->outliers[k], thresholds[k], r->params.detail_waits);
+			sl_outliers_init_fixed(&a->outliers[k], thresholds[k].at_least_ns,
+					       thresholds[k].max_count, r->params.detail_waits);
 		else if (quantile)
 			sl_outliers_init_quantile(&a->outliers[k], why->quantile, r->params.detail_waits);
 		else
-			sl_outliers_init_fixed(&a->outliers[k], why->at_least_ns, r->params.detail_waits);
+			sl_outliers_init_fixed(&a->outliers[k], why->at_least_ns, UINT64_MAX,
+					       r->params.detail_waits);
 	}
 	return 0;
 }
 
-static int run_pass(struct sl_analysis *a, const uint64_t *thresholds, struct sl_err *err)
+static int run_pass(struct sl_analysis *a, const struct threshold *thresholds, struct sl_err *err)
 {
 	struct sl_pump pump = {
 		.source = a->source,
@@ -217,50 +224,47 @@ static int run_pass(struct sl_analysis *a, const uint64_t *thresholds, struct sl
 /* ---- thresholds ---- */
 
 /* Where the outliers of one kind begin; *fell_back when the quantile needs more samples. */
-static uint64_t threshold_of(const struct sl_analysis *a, unsigned int kind, uint64_t *ret_shown,
-			     bool *fell_back)
+static struct threshold threshold_of(const struct sl_analysis *a, enum sl_wait_kind kind,
+				     uint64_t *ret_shown, bool *ret_fell_back)
 {
+	struct threshold t = { .max_count = UINT64_MAX };
 	double q = a->report->params.why.quantile;
-	uint64_t n = a->samples[kind], value, max;
+	uint64_t n = a->samples[kind], max;
 
-	*fell_back = false;
-	*ret_shown = 0;
-	if (!n)
-		return 0;
-	if (q < 1 && (double)n * (1 - q) < 1 - 1e-9) {
+	*ret_fell_back = n && q < 1 && (double)n * (1 - q) < 1 - 1e-9;
+	if (*ret_fell_back) {
 		uint64_t rank = n > FALLBACK_WAITS ? n - FALLBACK_WAITS + 1 : 1;
 
-		*fell_back = true;
-		value = sl_groups_quantile(&a->groups, (enum sl_wait_kind)kind, (double)rank / (double)n);
-		*ret_shown = value;
-		return value;
+		t.at_least_ns = sl_groups_quantile(&a->groups, kind, (double)rank / (double)n);
+		*ret_shown = t.at_least_ns;
+		return t;
 	}
-	value = sl_groups_quantile(&a->groups, (enum sl_wait_kind)kind, q);
-	max = sl_groups_quantile(&a->groups, (enum sl_wait_kind)kind, 1);
-	*ret_shown = value;
-	/* strictly above, but at least the worst one */
-	return value < max ? value + 1 : max;
+	*ret_shown = sl_groups_quantile(&a->groups, kind, q);
+	max = sl_groups_quantile(&a->groups, kind, 1);
+	t.at_least_ns = *ret_shown + 1;	/* strictly above */
+	if (*ret_shown >= max) {
+		t.at_least_ns = max;	/* at least the worst one */
+		t.max_count = 1;
+	}
+	return t;
 }
 
 static int run_quantile(struct sl_analysis *a, struct sl_err *err)
 {
+	struct threshold begin[SL_WAIT_NR] = { { 0 } };
 	struct sl_why *why = &a->report->why;
-	uint64_t begin[SL_WAIT_NR], shown;
-	bool again = !a->why_active, fell_back;
+	bool again = !a->why_active;
 	int k, ret;
 
 	for (k = SL_WAIT_NR - 1; k >= 0; k--) {	/* what is shown is of the first kind: wake */
-		if (!(a->waits >> k & 1)) {
-			begin[k] = UINT64_MAX;
+		if (!(a->waits >> k & 1))
 			continue;
-		}
-		begin[k] = threshold_of(a, (unsigned int)k, &shown, &fell_back);
-		why->threshold_ns = shown;
-		why->fell_back = fell_back;
+		begin[k] = threshold_of(a, (enum sl_wait_kind)k, &why->threshold_ns, &why->fell_back);
 		why->selected += a->samples[k];
 	}
 	for (k = 0; k < SL_WAIT_NR && !again; k++)
-		again = a->waits >> k & 1 && !sl_outliers_finish(&a->outliers[k], begin[k]);
+		again = a->waits >> k & 1 &&
+			!sl_outliers_finish(&a->outliers[k], begin[k].at_least_ns, begin[k].max_count);
 	if (!again)
 		return 0;
 	pass_release(a);
@@ -294,7 +298,7 @@ int sl_analysis_run(struct sl_analysis *a, struct sl_err *err)
 	}
 	if (r->params.why.mode != SL_WHY_NONE)
 		for (k = 0; k < SL_WAIT_NR; k++)
-			sl_outliers_finish(&a->outliers[k], a->outliers[k].at_least_ns);
+			sl_outliers_finish(&a->outliers[k], a->outliers[k].at_least_ns, UINT64_MAX);
 	return 0;
 }
 

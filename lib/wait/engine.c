@@ -733,6 +733,18 @@ static void note_resched(struct sl_cpu *c, struct sl_resched *r, const struct sl
 	r->kind = ev->kind;
 }
 
+/* Priority inheritance: a running task's CPU changes class with it. */
+static void on_new_prio(struct sl_engine *e, struct sl_task *t, const struct sl_event *ev)
+{
+	struct sl_cpu *c = t->state == SL_TASK_RUNNING && t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
+
+	sl_task_set_prio(t, ev->pi_setprio.newprio);
+	if (!c || c->curr != t)
+		return;
+	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)t->sched_class);
+	irq_change(e, c, ev);
+}
+
 static void on_need_resched(struct sl_engine *e, const struct sl_event *ev)
 {
 	const struct sl_ev_need_resched *n = &ev->need_resched;
@@ -743,6 +755,20 @@ static void on_need_resched(struct sl_engine *e, const struct sl_event *ev)
 	c = sl_cpus_get(&e->cpus, (unsigned int)n->cpu, ev->ts_ns);
 	if (c)
 		note_resched(c, n->tif ? &c->lazy : &c->hard, ev);
+}
+
+/* A task that ends has run: whatever we believe it waits for, its switch-in was missed. */
+static void give_up_waiting(struct sl_engine *e, const struct sl_event *ev)
+{
+	struct sl_task *t = sl_tasks_find(&e->tasks, ev->exit.pid);
+
+	if (t && (t->state == SL_TASK_QUEUED || t->state == SL_TASK_WAKING)) {
+		if (t->state == SL_TASK_QUEUED)
+			drop_wait(e, t, SL_DISCARD_EXITED, ev->ts_ns);
+		else
+			count_discard(e, SL_WAIT_WAKE, SL_DISCARD_EXITED);
+		t->state = SL_TASK_UNKNOWN;
+	}
 }
 
 static void apply(struct sl_engine *e, const struct sl_event *ev)
@@ -763,6 +789,8 @@ static void apply(struct sl_engine *e, const struct sl_event *ev)
 		e->error = -ENOMEM;
 		return;
 	}
+	if (ev->kind == SL_EV_EXIT)
+		give_up_waiting(e, ev);
 	if (c->known && c->curr && c->curr->tid != ev->common_pid && ev->kind < SL_EV_LOST &&
 	    ev->kind != SL_EV_SWITCH)
 		missed_switch(e, c, ev->ts_ns);
@@ -804,7 +832,7 @@ static void apply(struct sl_engine *e, const struct sl_event *ev)
 	case SL_EV_PI_SETPRIO:
 		t = task_of(e, ev->pi_setprio.pid);
 		if (t)
-			sl_task_set_prio(t, ev->pi_setprio.newprio);
+			on_new_prio(e, t, ev);
 		break;
 	case SL_EV_IRQ_ENTRY:
 	case SL_EV_VECTOR_ENTRY:
@@ -834,8 +862,8 @@ static void apply(struct sl_engine *e, const struct sl_event *ev)
 	case SL_EV_LOST:
 		on_lost(e, c, ev);
 		break;
+	case SL_EV_EXIT:	/* give_up_waiting(); the final switch has state X or Z */
 	case SL_EV_EXEC:	/* the new name comes with task_rename and the next switch */
-	case SL_EV_EXIT:	/* the final switch has state X or Z */
 	case SL_EV_CPU_IDLE:	/* switches to and from pid 0 bound the idle time */
 	case SL_EV_META:
 	case SL_EV_TASK:

@@ -107,7 +107,7 @@ static int walk(const struct sl_engine *e, struct sl_intervals *out, int cpu, ui
 		iv->cpu = cpu;
 		iv->slot = ch->slot;
 		iv->kind = ch->kind;
-		iv->before_cpu_known = ch->slot == SL_SLOT_LOST && ch->ns < c->first_ns;
+		iv->before_cpu_known = iv->start_ns < c->first_ns;
 	}
 	if (out->nr > first)
 		reverse(out->v + first, out->nr - first);

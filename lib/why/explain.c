@@ -120,6 +120,8 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 	    !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST])
 		return false;
 	c = e->cpus.at[t->cpu];
+	if (c->first_ns > t->queued_ns)
+		return false;
 	if (ns[SL_SLOT_IDLE] && (t->nr_pieces || c->went_idle_ns > t->queued_ns))
 		return false;
 	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
@@ -285,26 +287,37 @@ static int emit_path(struct sl_explainer *x, const struct sl_closing *closing, s
 	return emit_part(out, r, seg, r->start_ns, end_ns, v);
 }
 
+static bool at_least_half(uint64_t part_ns, uint64_t whole_ns)
+{
+	return part_ns && part_ns >= whole_ns - part_ns;
+}
+
+/* The placement cause that outweighs what held the task; the most specific one first. */
+static enum sl_cause place_to_blame(const struct sl_explained *r)
+{
+	if (at_least_half(r->avoidable_ns, r->delay_ns)) {
+		if (r->place_causes >> (SL_CAUSE_STACKED_WAKEUP - SL_CAUSE_HOLD_NR) & 1)
+			return SL_CAUSE_STACKED_WAKEUP;
+		return r->pull_hurt ? SL_CAUSE_WAKE_AFFINE : SL_CAUSE_IDLE_CPU_MISSED;
+	}
+	return at_least_half(r->forbidden_ns, r->delay_ns) ? SL_CAUSE_AFFINITY : SL_CAUSE_NONE;
+}
+
 static void choose_primary(struct sl_explained *r)
 {
-	static const enum sl_cause place_order[] = {
-		SL_CAUSE_STACKED_WAKEUP, SL_CAUSE_WAKE_AFFINE, SL_CAUSE_IDLE_CPU_MISSED,
-		SL_CAUSE_AFFINITY,
-	};
+	enum sl_cause place;
 	uint64_t by_cause[SL_CAUSE_HOLD_NR] = { 0 };
 	unsigned int i;
 
 	r->primary = SL_CAUSE_NONE;
 	r->primary_ns = 0;
 	r->primary_confidence = SL_CONF_UNKNOWN;
-	if (r->place_causes && r->avoidable_ns >= r->delay_ns - r->avoidable_ns) {
-		for (i = 0; i < sizeof(place_order) / sizeof(place_order[0]); i++)
-			if (r->place_causes >> (place_order[i] - SL_CAUSE_HOLD_NR) & 1) {
-				r->primary = place_order[i];
-				r->primary_ns = r->avoidable_ns;
-				r->primary_confidence = r->taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
-				return;
-			}
+	place = place_to_blame(r);
+	if (place != SL_CAUSE_NONE) {
+		r->primary = place;
+		r->primary_ns = r->avoidable_ns > r->forbidden_ns ? r->avoidable_ns : r->forbidden_ns;
+		r->primary_confidence = r->taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
+		return;
 	}
 	for (i = 0; i < r->nr; i++) {
 		enum sl_cause cause = (enum sl_cause)r->hold[i].cause;
@@ -403,6 +416,8 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	w->place_confidence = r.taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
 	w->avoidable_ns = r.avoidable_ns;
 	w->avoidable_cpu = r.avoidable_cpu;
+	w->forbidden_ns = r.forbidden_ns;
+	w->forbidden_cpu = r.forbidden_cpu;
 	w->primary = r.primary;
 	w->primary_ns = r.primary_ns;
 	w->primary_confidence = r.primary_confidence;

@@ -40,8 +40,9 @@ struct sl_explained {
 	unsigned int nr;
 	struct sl_hold hold[SL_HOLD_MAX];	/* sum of ns == delay_ns */
 	unsigned int place_causes;		/* see struct sl_wait */
-	uint64_t avoidable_ns;
-	int avoidable_cpu;
+	uint64_t avoidable_ns, forbidden_ns;
+	int avoidable_cpu, forbidden_cpu;
+	bool pull_hurt;				/* wake-affine, and the previous CPU was the free one */
 	enum sl_cause primary;
 	enum sl_confidence primary_confidence;
 	uint64_t primary_ns;

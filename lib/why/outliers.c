@@ -8,7 +8,7 @@
 #define KEEP_MIN 4096		/* candidates kept however few the quantile needs */
 
 /*
- * A candidate: delay, avoidable, then one word of nr | primary | place | taints,
+ * A candidate: delay, place_ns (see total_rest()), then one word of nr | primary | place | taints,
  * then nr words of cause | confidence | ns.
  */
 #define HEAD_WORDS 3
@@ -17,16 +17,18 @@
 
 _Static_assert(SL_CAUSE_NR < 64 && SL_CONF_NR <= 4, "cause and confidence share one byte");
 
-void sl_outliers_init_fixed(struct sl_outliers *o, uint64_t at_least_ns, unsigned int detail_max)
+void sl_outliers_init_fixed(struct sl_outliers *o, uint64_t at_least_ns, uint64_t max_count,
+			    unsigned int detail_max)
 {
 	memset(o, 0, sizeof(*o));
 	o->at_least_ns = at_least_ns;
+	o->max_count = max_count;
 	o->detail_max = detail_max;
 }
 
 void sl_outliers_init_quantile(struct sl_outliers *o, double quantile, unsigned int detail_max)
 {
-	sl_outliers_init_fixed(o, 0, detail_max);
+	sl_outliers_init_fixed(o, 0, UINT64_MAX, detail_max);
 	o->running = true;
 	o->quantile = quantile;
 }
@@ -54,7 +56,8 @@ static void total_hold(struct sl_outliers *o, unsigned int *seen, enum sl_cause 
 	*seen |= 1u << cause;
 }
 
-static void total_rest(struct sl_outliers *o, uint64_t delay_ns, uint64_t avoidable_ns,
+/* place_ns: the time that the wait could have been spared, whatever PLACE cause applies */
+static void total_rest(struct sl_outliers *o, uint64_t delay_ns, uint64_t place_ns,
 		       enum sl_cause primary, unsigned int place, unsigned int taints)
 {
 	unsigned int i;
@@ -69,8 +72,8 @@ static void total_rest(struct sl_outliers *o, uint64_t delay_ns, uint64_t avoida
 			struct sl_cause_total *t = &o->totals[SL_CAUSE_HOLD_NR + i];
 
 			t->count++;
-			t->ns += avoidable_ns;
-			t->confidence_ns[taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED] += avoidable_ns;
+			t->ns += place_ns;
+			t->confidence_ns[taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED] += place_ns;
 		}
 }
 
@@ -90,7 +93,7 @@ static int encode(struct sl_outliers *o, const struct sl_explained *x)
 	}
 	w = o->words + o->nr_words;
 	w[0] = x->delay_ns;
-	w[1] = x->avoidable_ns;
+	w[1] = x->avoidable_ns ? x->avoidable_ns : x->forbidden_ns;
 	w[2] = x->nr | (uint64_t)x->primary << 8 | (uint64_t)x->place_causes << 16 |
 	       (uint64_t)x->taints << 32;
 	for (i = 0; i < x->nr; i++)
@@ -171,7 +174,8 @@ int sl_outliers_add(struct sl_outliers *o, const struct sl_explained *x)
 	for (i = 0; i < x->nr; i++)
 		total_hold(o, &seen, (enum sl_cause)x->hold[i].cause,
 			   (enum sl_confidence)x->hold[i].confidence, x->hold[i].ns);
-	total_rest(o, x->delay_ns, x->avoidable_ns, x->primary, x->place_causes, x->taints);
+	total_rest(o, x->delay_ns, x->avoidable_ns ? x->avoidable_ns : x->forbidden_ns, x->primary,
+		   x->place_causes, x->taints);
 	return 0;
 }
 
@@ -257,7 +261,7 @@ static int by_badness(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns)
+bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns, uint64_t max_count)
 {
 	unsigned int i, kept = 0;
 	uint64_t at;
@@ -269,7 +273,7 @@ bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns)
 			const uint64_t *w = o->words + at;
 			unsigned int seen = 0;
 
-			if (w[0] < at_least_ns)
+			if (w[0] < at_least_ns || o->count >= max_count)
 				continue;
 			for (i = 0; i < (w[2] & 0xff); i++)
 				total_hold(o, &seen, (enum sl_cause)(w[HEAD_WORDS + i] >> 58),
@@ -289,5 +293,7 @@ bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns)
 	o->nr_details = kept;
 	if (kept)
 		qsort(o->details, kept, sizeof(*o->details), by_badness);
+	while (o->nr_details > max_count)
+		sl_wait_release(&o->details[--o->nr_details]);
 	return true;
 }

@@ -25,6 +25,7 @@ struct sl_outliers {
 	bool running;			/* quantile mode */
 	double quantile;
 	uint64_t at_least_ns;		/* waits below that are no candidates (any more) */
+	uint64_t max_count;		/* of waits that reach it, the first so many count */
 	uint64_t samples_seen;		/* quantile mode */
 
 	uint64_t *words;		/* quantile mode: encoded candidates */
@@ -38,13 +39,14 @@ struct sl_outliers {
 	unsigned int nr_details, cap_details;
 };
 
-void sl_outliers_init_fixed(struct sl_outliers *o, uint64_t at_least_ns, unsigned int detail_max);
+void sl_outliers_init_fixed(struct sl_outliers *o, uint64_t at_least_ns, uint64_t max_count,
+			    unsigned int detail_max);
 void sl_outliers_init_quantile(struct sl_outliers *o, double quantile, unsigned int detail_max);
 void sl_outliers_release(struct sl_outliers *o);
 
 static inline bool sl_outliers_wants(const struct sl_outliers *o, uint64_t delay_ns)
 {
-	return delay_ns >= o->at_least_ns;
+	return delay_ns >= o->at_least_ns && o->count < o->max_count;
 }
 
 /* Would this wait be among the worst that are kept whole? */
@@ -56,9 +58,10 @@ int sl_outliers_add(struct sl_outliers *o, const struct sl_explained *explained)
 int sl_outliers_add_detail(struct sl_outliers *o, struct sl_wait *wait);
 
 /*
- * Settle on the waits of at least at_least_ns: totals are complete and details
- * sorted, longest first. False: candidates were dropped that are needed now.
+ * Settle on the waits of at least at_least_ns, max_count of them (of equal ones
+ * those that ended first): totals are complete and details sorted, longest first.
+ * False: candidates were dropped that are needed now.
  */
-bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns);
+bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns, uint64_t max_count);
 
 #endif

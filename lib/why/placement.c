@@ -15,13 +15,12 @@ void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing
 		     struct sl_explained *ret)
 {
 	const struct sl_task *t = closing->task;
-	uint64_t forbidden_ns = 0;
-	int forbidden_cpu = -1;
 	unsigned int i;
 
 	ret->place_causes = 0;
-	ret->avoidable_ns = 0;
-	ret->avoidable_cpu = -1;
+	ret->avoidable_ns = ret->forbidden_ns = 0;
+	ret->avoidable_cpu = ret->forbidden_cpu = -1;
+	ret->pull_hurt = false;
 	if (t->wait_kind == SL_WAIT_PREEMPT || !(t->flags & SL_TASK_TARGET_BUSY))
 		return;
 	for (i = 0; i < t->nr_idle; i++) {
@@ -29,8 +28,8 @@ void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing
 		uint64_t free_ns = sl_cpu_free_ns(c, closing->end_ns) - t->idle[i].free_ns;
 
 		if (!t->idle[i].allowed) {
-			forbidden_ns = free_ns;
-			forbidden_cpu = t->idle[i].cpu;
+			ret->forbidden_ns = free_ns;
+			ret->forbidden_cpu = t->idle[i].cpu;
 		} else if (free_ns > ret->avoidable_ns) {
 			ret->avoidable_ns = free_ns;
 			ret->avoidable_cpu = t->idle[i].cpu;
@@ -39,14 +38,16 @@ void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing
 	if (t->flags & SL_TASK_STACKED)
 		ret->place_causes |= place_bit(SL_CAUSE_STACKED_WAKEUP);
 	if (t->wait_kind == SL_WAIT_WAKE && t->waker_cpu >= 0 && t->prev_cpu >= 0 &&
-	    t->wake_cpu == t->waker_cpu && t->prev_cpu != t->waker_cpu &&
-	    ret->avoidable_cpu == t->prev_cpu)
+	    t->wake_cpu == t->waker_cpu && t->prev_cpu != t->waker_cpu) {
 		ret->place_causes |= place_bit(SL_CAUSE_WAKE_AFFINE);
+		ret->pull_hurt = ret->avoidable_cpu == t->prev_cpu;
+	}
 	if (ret->avoidable_ns)
 		ret->place_causes |= place_bit(SL_CAUSE_IDLE_CPU_MISSED);
-	if (!ret->avoidable_ns && forbidden_ns && sl_task_is_pinned(t)) {
+	if (ret->forbidden_ns && sl_task_is_pinned(t)) {
 		ret->place_causes |= place_bit(SL_CAUSE_AFFINITY);
-		ret->avoidable_ns = forbidden_ns;
-		ret->avoidable_cpu = forbidden_cpu;
+	} else {
+		ret->forbidden_ns = 0;
+		ret->forbidden_cpu = -1;
 	}
 }
