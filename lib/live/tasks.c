@@ -115,6 +115,8 @@ static int read_task(int tgid, int tid, struct sl_task_info *ret_task)
 	if (is_fair(attr.policy) && attr.runtime_ns)
 		fprintf(out, " slice_ns=%llu", (unsigned long long)attr.runtime_ns);
 	put_affinity(out, tid);
+	if (tgid == getpid())
+		fputs(" own=1", out);
 	groups = sl_text_read("/proc/%d/task/%d/cgroup", tgid, tid);
 	cgroup = groups ? cpu_cgroup(groups) : NULL;
 	if (cgroup) {
@@ -123,8 +125,6 @@ static int read_task(int tgid, int tid, struct sl_task_info *ret_task)
 	}
 	free(cgroup);
 	free(groups);
-	if (tgid == getpid())
-		fputs(" own=1", out);
 	if (fclose(out)) {
 		free(task.detail);
 		return -ENOMEM;
