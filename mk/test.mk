@@ -13,8 +13,8 @@ FUZZ_SECONDS ?= 300
 $(O)/tests/%: tests/%.c $(O)/libschedlat.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) -MMD -MP -MF $@.d -MT $@ -Itests -o $@ $< $(SL_LDFLAGS) $(LDFLAGS) $(O)/libschedlat.a \
-		$(if $(filter tests/unit/%,$<),-lcmocka) $(LIBS)
+	$(Q)$(COMPILE) -MMD -MP -MF $@.d -MT $@ -I. -Itests -o $@ $< $(SL_LDFLAGS) $(LDFLAGS) \
+		$(O)/libschedlat.a $(if $(filter tests/unit/%,$<),-lcmocka) $(LIBS)
 
 # libFuzzer comes with clang; the fuzz build is one of its own: make O=build/fuzz CC=clang fuzzers
 $(FUZZ): SL_CFLAGS += -fsanitize=fuzzer

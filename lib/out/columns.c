@@ -279,34 +279,41 @@ uint64_t sl_out_held_ns(const struct sl_wait *wait)
 	return cause == SL_CAUSE_NONE ? SL_TIME_NONE : wait->cause_ns[cause];
 }
 
+#define OCCUPANTS 64	/* distinct threads that are told apart; those met later do not count */
+
 const char *sl_out_occupant(const struct sl_wait *wait, char *buf, size_t size, int32_t *ret_tid)
 {
+	struct { const struct sl_segment *seg; uint64_t ns; } slots[OCCUPANTS] = { { NULL, 0 } };
 	enum sl_cause cause = sl_out_held_cause(wait);
-	const struct sl_segment *best = NULL;
-	uint64_t best_ns = 0;
-	unsigned int i, j;
+	unsigned int i, best = OCCUPANTS;
 
-	/* A wait has few distinct occupants, but may have thousands of segments: look at 64. */
-	for (i = 0; i < wait->nr_segments && i < 64; i++) {
+	for (i = 0; i < wait->nr_segments; i++) {
 		const struct sl_segment *seg = &wait->segments[i];
-		uint64_t ns = 0;
+		unsigned int at, probes;
 
 		if (seg->cause != cause || seg->occupant_tid < 0)
 			continue;
-		for (j = i; j < wait->nr_segments; j++)
-			if (wait->segments[j].cause == cause &&
-			    wait->segments[j].occupant_tid == seg->occupant_tid)
-				ns += wait->segments[j].ns;
-		if (ns > best_ns) {
-			best_ns = ns;
-			best = seg;
-		}
+		at = (unsigned int)seg->occupant_tid % OCCUPANTS;
+		for (probes = 0; probes < OCCUPANTS; probes++, at = (at + 1) % OCCUPANTS)
+			if (!slots[at].seg || slots[at].seg->occupant_tid == seg->occupant_tid)
+				break;
+		if (probes == OCCUPANTS)
+			continue;
+		if (!slots[at].seg)
+			slots[at].seg = seg;
+		slots[at].ns += seg->ns;
 	}
-	if (!best)
+	for (i = 0; i < OCCUPANTS; i++) {
+		if (!slots[i].ns || (best < OCCUPANTS && (slots[i].ns < slots[best].ns ||
+		    (slots[i].ns == slots[best].ns && slots[i].seg > slots[best].seg))))
+			continue;
+		best = i;
+	}
+	if (best == OCCUPANTS)
 		return NULL;
 	if (ret_tid)
-		*ret_tid = best->occupant_tid;
-	snprintf(buf, size, "%s", best->occupant_comm);
+		*ret_tid = slots[best].seg->occupant_tid;
+	snprintf(buf, size, "%s", slots[best].seg->occupant_comm);
 	return buf;
 }
 

@@ -79,7 +79,7 @@ out:
 
 static unsigned int code_width(uint32_t code)
 {
-	int width = wcwidth((wchar_t)code);
+	int width = code < 0x7f ? 1 : wcwidth((wchar_t)code);
 
 	return width < 0 ? 1 : (unsigned int)width;
 }
@@ -99,11 +99,28 @@ unsigned int sl_fmt_width(const char *text)
 	return width;
 }
 
+size_t sl_fmt_prefix(const char *text, unsigned int width)
+{
+	const char *p = text;
+	unsigned int used = 0;
+
+	while (*p) {
+		uint32_t code = 0;
+		unsigned int len = utf8_decode((const unsigned char *)p, &code);
+		unsigned int columns = len ? code_width(code) : 1;
+
+		if (used + columns > width)
+			break;
+		used += columns;
+		p += len ? len : 1;
+	}
+	return (size_t)(p - text);
+}
+
 char *sl_fmt_cut(char *text, unsigned int width)
 {
 	const char *mark = width >= 8 ? "..." : "~";
-	unsigned int room, used = 0;
-	char *p = text;
+	char *p;
 
 	if (sl_fmt_width(text) <= width)
 		return text;
@@ -111,17 +128,7 @@ char *sl_fmt_cut(char *text, unsigned int width)
 		*text = '\0';
 		return text;
 	}
-	room = width - (unsigned int)strlen(mark);
-	while (*p) {
-		uint32_t code = 0;
-		unsigned int len = utf8_decode((unsigned char *)p, &code);
-		unsigned int columns = len ? code_width(code) : 1;
-
-		if (used + columns > room)
-			break;
-		used += columns;
-		p += len ? len : 1;
-	}
+	p = text + sl_fmt_prefix(text, width - (unsigned int)strlen(mark));
 	/* What is cut is wider than the mark, but may be fewer bytes than it. */
 	if (strlen(p) >= strlen(mark))
 		strcpy(p, mark);

@@ -24,6 +24,9 @@ char *sl_fmt_escape(char *buf, size_t size, const char *text, bool utf8);
 /* Columns that an escaped string takes on a terminal. */
 unsigned int sl_fmt_width(const char *text);
 
+/* How many bytes of it fit into width columns. */
+size_t sl_fmt_prefix(const char *text, unsigned int width);
+
 /* Cut an escaped string to at most width columns, "..." (or "~" if very narrow) telling so. */
 char *sl_fmt_cut(char *text, unsigned int width);
 

@@ -12,6 +12,7 @@
 
 #include "out/fmt.h"
 #include "out/json.h"
+#include "stats/stats.h"
 #include "util/time.h"
 
 static json_t *checked(json_t *value, int bad)
@@ -187,7 +188,34 @@ static json_t *json_percentiles(const struct sl_report *report)
 	return checked(object, bad);
 }
 
-static json_t *json_group(const struct sl_group *group)
+static void add_range(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count)
+{
+	json_t *range = json_object();
+	int bad = 0;
+
+	bad |= sl_json_set(range, "lo_ns", sl_json_ns(lo_ns));
+	bad |= sl_json_set(range, "hi_ns", sl_json_ns(hi_ns));
+	bad |= sl_json_set(range, "count", sl_json_ns(count));
+	if (bad)
+		json_decref(range);
+	else
+		sl_json_append(arg, range);
+}
+
+/* null unless asked for: it would be most of the document. */
+static json_t *json_histogram(const struct sl_group *group, bool wanted)
+{
+	json_t *array;
+
+	if (!wanted || !group->stats)
+		return json_null();
+	array = json_array();
+	if (array)
+		sl_stats_each_octave(group->stats, add_range, array);
+	return array;
+}
+
+static json_t *json_group(const struct sl_group *group, bool histogram)
 {
 	json_t *object = json_object();
 	unsigned int i;
@@ -201,6 +229,7 @@ static json_t *json_group(const struct sl_group *group)
 		sl_columns[i].get(group, &cell);
 		bad |= sl_json_set(object, sl_columns[i].key, sl_json_cell(&cell));
 	}
+	bad |= sl_json_set(object, "histogram", json_histogram(group, histogram));
 	return checked(object, bad);
 }
 
@@ -295,7 +324,7 @@ static int print_groups(struct sl_out *out, const struct sl_report *report,
 	sl_rows_sort(rows, report->nr_groups, &view->sort);
 	list_open(&list, out, ",\n ", "groups", "  ");
 	for (i = 0; i < report->nr_groups && !ret; i++)
-		ret = list_item(&list, json_group(rows[i]));
+		ret = list_item(&list, json_group(rows[i], view->histogram));
 	list_close(&list);
 	free(rows);
 	return ret;

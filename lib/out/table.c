@@ -253,25 +253,32 @@ void sl_out_wrap(struct sl_out *out, unsigned int indent, unsigned int hang, con
 	pad(out->file, indent);
 	while (*text) {
 		unsigned int blanks = (unsigned int)strspn(text, " "), width;
+		size_t len;
 		char *word;
 
 		text += blanks;
-		word = strndup(text, strcspn(text, " "));
+		len = strcspn(text, " ");
+		word = strndup(text, len);
 		if (!word)
 			return;
-		text += strlen(word);
 		width = sl_fmt_width(word);
-		if (!line_start && at + blanks + width > SL_OUT_WIDTH) {
+		if (!line_start && at + blanks + width > SL_OUT_WIDTH &&
+		    (hang + width <= SL_OUT_WIDTH || at + blanks >= SL_OUT_WIDTH)) {
 			putc('\n', out->file);
 			pad(out->file, hang);
 			at = hang;
 			blanks = 0;
 		}
-		if (at + blanks + width > SL_OUT_WIDTH)
-			width = sl_fmt_width(sl_fmt_cut(word, SL_OUT_WIDTH - at - blanks));
+		/* Longer than a whole line: what does not fit becomes the next word, on the next one. */
+		if (at + blanks + width > SL_OUT_WIDTH) {
+			len = sl_fmt_prefix(word, SL_OUT_WIDTH - at - blanks);
+			word[len] = '\0';
+			width = sl_fmt_width(word);
+		}
 		pad(out->file, blanks);
 		fputs(word, out->file);
 		free(word);
+		text += len;
 		at += blanks + width;
 		line_start = false;
 	}

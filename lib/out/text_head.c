@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "out/fmt.h"
@@ -26,7 +27,7 @@ void sl_line_add(struct sl_line *line, const char *fmt, ...)
 
 void sl_line_add_name(struct sl_line *line, const char *name, bool utf8)
 {
-	char text[512];
+	char text[sizeof(line->text)];
 
 	sl_line_add(line, "%s", sl_fmt_escape(text, sizeof(text), name, utf8));
 }
@@ -223,19 +224,51 @@ static void print_input(struct sl_out *out, const struct sl_report *report)
 	sl_out_wrap(out, 0, HANG, line.text);
 }
 
-static void print_meta(struct sl_out *out, const struct sl_report *report, bool all)
+static uint64_t meta_number(const struct sl_report *report, const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < report->nr_meta; i++)
+		if (!strcmp(report->meta[i].key, key) && report->meta[i].value[0] >= '0' &&
+		    report->meta[i].value[0] <= '9')
+			return strtoull(report->meta[i].value, NULL, 10);
+	return SL_TIME_NONE;
+}
+
+/* What the recording itself cost belongs into every report. */
+static void print_own(struct sl_out *out, const struct sl_report *report)
+{
+	uint64_t cpu_ns = meta_number(report, "overhead.own_cpu_ns");
+	uint64_t start_ns = meta_number(report, "t_start_ns"), stop_ns = meta_number(report, "t_stop_ns");
+	struct sl_line line = { .used = 0 };
+	char number[32];
+
+	if (cpu_ns == SL_TIME_NONE)
+		return;
+	sl_line_add(&line, "%-*s", HANG, "Own:");
+	sl_line_add(&line, "recording took ");
+	sl_line_add_duration(&line, cpu_ns);
+	sl_line_add(&line, " of CPU time");
+	if (start_ns != SL_TIME_NONE && stop_ns != SL_TIME_NONE && stop_ns > start_ns && report->info->nr_cpus)
+		sl_line_add(&line, ", %.2f %% of %u CPU%s",
+			    100.0 * (double)cpu_ns / ((double)(stop_ns - start_ns) * report->info->nr_cpus),
+			    report->info->nr_cpus, plural(report->info->nr_cpus));
+	if (meta_number(report, "overhead.data_bytes") != SL_TIME_NONE)
+		sl_line_add(&line, ", for %s MB of events",
+			    sl_fmt_scaled(number, sizeof(number),
+					  meta_number(report, "overhead.data_bytes"), 1000000, 2));
+	sl_out_wrap(out, 0, HANG, line.text);
+}
+
+static void print_meta(struct sl_out *out, const struct sl_report *report)
 {
 	unsigned int i;
 
 	for (i = 0; i < report->nr_meta; i++) {
-		const char *key = report->meta[i].key;
 		struct sl_line line = { .used = 0 };
 
-		/* What the recording itself cost belongs into every report. */
-		if (!all && strncmp(key, "own_", 4) && strncmp(key, "overhead", 8))
-			continue;
-		sl_line_add(&line, "%-*s", HANG, all ? "Meta:" : "Own:");
-		sl_line_add_name(&line, key, out->utf8);
+		sl_line_add(&line, "%-*s", HANG, "Meta:");
+		sl_line_add_name(&line, report->meta[i].key, out->utf8);
 		sl_line_add(&line, " = ");
 		sl_line_add_name(&line, report->meta[i].value, out->utf8);
 		sl_out_wrap(out, 0, HANG, line.text);
@@ -248,7 +281,9 @@ void sl_text_head(struct sl_out *out, const struct sl_report *report,
 	print_definition(out, report);
 	print_loss(out, report);
 	print_input(out, report);
-	print_meta(out, report, view->verbose);
+	print_own(out, report);
+	if (view->verbose)
+		print_meta(out, report);
 	print_skips(out, &report->info->skipped);
 }
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../tools/options.c"
+#include "tools/options.c"
 
 #define ARGV(...) ((char *const[]){ (char *)"cmd", __VA_ARGS__, NULL })
 #define PARSE(cmd, options, err, ...)							\

@@ -163,7 +163,7 @@ struct fixture {
 	struct sl_occupant occupants[2];
 	struct sl_wait waits[2];
 	struct sl_segment segments[40];
-	struct sl_report_meta meta[2];
+	struct sl_report_meta meta[5];
 	struct sl_stats_pool *pool;
 };
 
@@ -248,11 +248,14 @@ static void fill(struct fixture *f)
 	f->occupants[0] = (struct sl_occupant){ "hackbench", 21000, 2 };
 	f->meta[0] = (struct sl_report_meta){ "capabilities", "tracefs,slices" };
 	f->meta[1] = (struct sl_report_meta){ "hz", "250" };
+	f->meta[2] = (struct sl_report_meta){ "overhead.own_cpu_ns", "6703000" };
+	f->meta[3] = (struct sl_report_meta){ "t_start_ns", "1000000000" };
+	f->meta[4] = (struct sl_report_meta){ "t_stop_ns", "2000000000" };
 	f->report = (struct sl_report){
 		.params = { .waits = 1u << SL_WAIT_WAKE, .by = SL_BY_TID,
 			    .why = { .mode = SL_WHY_QUANTILE, .quantile = 0.999, .label = "p99.9" } },
 		.info = &f->info, .t_start_ns = 1000000000, .t_end_ns = 4000000000,
-		.meta = f->meta, .nr_meta = 2, .backend = "tracefs", .lost_events = 12,
+		.meta = f->meta, .nr_meta = 5, .backend = "tracefs", .lost_events = 12,
 		.lost_gaps = 2, .lost_unknown_gaps = 1, .wakeups = 10, .samples = 4,
 		.percentiles_exact = true, .groups = f->groups, .nr_groups = 3,
 		.why = { .selected = 4, .threshold_ns = 841200, .fell_back = true, .count = 2,
@@ -319,6 +322,7 @@ static void test_text(void **state)
 	assert_has(text, "\nLost:    12 events on 2 CPUs, in 2 gaps, and an unknown number in 1 of them; "
 		   "CPU 7: 12 or more in 2\n");
 	assert_has(text, "bad\\x0aname.dat, trace.dat v7 zstd, 56071 events in 3.000 s");
+	assert_has(text, "\nOwn:     recording took 6.703 ms of CPU time, 0.34 % of 2 CPUs\n");
 	assert_has(text, "Skipped: 5 records of other tracepoints\n");
 	assert_has(text, "10 wakeups = 4 samples + 5 already running + 1 open at end\n");
 	assert_has(text, "  task         tid     slice  waits      avg      P50      P90      P99    P99.9      max\n"
@@ -406,9 +410,12 @@ static void test_text_extremes(void **state)
 	memset(f.segments[3].occupant_comm, '\033', 15);
 	f.segments[3].occupant_tid = INT32_MAX;
 	f.info.path = "a/very/long/path/without/any/blank/in/it/that/is/longer/than/one/line/of/the/report/"
-		      "can/be/so/that/it/has/to/be/cut.dat";
+		      "can/be/so/that/it/has/to/be/whole.dat";
 	text = printed(sl_out_report_text, &f.report, &view, true);
 	assert_no_long_line(text);
+	/* A long name is broken, not cut: it must stay usable. */
+	assert_has(text, "Input:   a/very/long/path/without/any/blank/in/it/that/is/longer/than/one/line/of/the/"
+		   "report/can/be/\n         so/that/it/has/to/be/whole.dat, trace.dat v7");
 	assert_null(strchr(text, '\001'));
 	assert_null(strchr(text, '\033'));
 	free(text);
@@ -507,7 +514,7 @@ static void check_json_keys(const json_t *root)
 	assert_keys(json_object_get(root, "percentiles"), "exact max_relative_error");
 	group = json_array_get(json_object_get(root, "groups"), 0);
 	assert_keys(group, "kind comm tid tgid class slice_ns count min_ns avg_ns p50_ns p90_ns p99_ns "
-		    "p999_ns max_ns");
+		    "p999_ns max_ns sum_ns cgroup histogram");
 	why = json_object_get(root, "why");
 	if (json_is_null(why))
 		return;
@@ -622,6 +629,9 @@ static void test_histogram(void **state)
 		   "   4.096 us -  8.192 us         0    0.0 %\n"
 		   "   8.192 us -  16.38 us         0    0.0 %\n"
 		   "   16.38 us -  32.77 us         1   25.0 %  ##############################################\n");
+	free(text);
+	text = printed(sl_out_report_json, &f.report, &view, true);
+	assert_has(text, "\"histogram\": [{\"lo_ns\": 512, \"hi_ns\": 1024, \"count\": 1}, ");
 	free(text);
 	text = printed(sl_out_report_text, &f.report, &view, true);
 	assert_no_long_line(text);
