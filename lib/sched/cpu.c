@@ -47,6 +47,7 @@ struct sl_cpu *sl_cpus_create(struct sl_cpus *cpus, unsigned int cpu, uint64_t n
 		c->history_mask = SL_CPU_HISTORY_MIN - 1;
 	}
 	c->cpu = (uint16_t)cpu;
+	c->curr_tid = SL_CPU_NOBODY;
 	c->last_ns = now_ns;
 	c->slot = c->task_slot = SL_SLOT_LOST;
 	c->lazy.ns = c->hard.ns = c->free_since_ns = c->first_ns = SL_TIME_NONE;

@@ -17,6 +17,7 @@
 #include "sched/task.h"
 #include "util/time.h"
 
+#define SL_CPU_NOBODY INT32_MIN
 #define SL_CPU_HISTORY_MIN 1024
 #define SL_CPU_HISTORY_MAX (64 * 1024)
 
@@ -38,9 +39,9 @@ struct sl_cpu {
 	uint8_t slot;		/* where time goes now */
 	uint8_t task_slot;	/* where it goes outside of interrupts */
 	uint8_t irq_depth, softirq_depth;
-	bool known;		/* curr is known */
 	bool lost_open;		/* its data ends before the recording does */
 	uint16_t cpu;
+	int32_t curr_tid;	/* of curr; SL_CPU_NOBODY when not known */
 	struct sl_task *curr;	/* NULL when not known */
 	uint64_t sums[SL_SLOT_NR];
 
@@ -52,7 +53,6 @@ struct sl_cpu {
 	uint64_t free_since_ns;	/* idle with nothing queued since; SL_TIME_NONE: not free */
 	uint64_t free_ns;	/* total of earlier such times */
 	uint64_t first_ns;	/* first event of this CPU; SL_TIME_NONE: none yet */
-	uint64_t last_event_ns;
 	uint64_t gap_end_ns;	/* end of its last gap; 0: none */
 	uint64_t unsure_ns;	/* a missed switch was noticed then; 0: never */
 
@@ -121,7 +121,7 @@ enum sl_slot sl_slot_of_class(enum sl_class sched_class);
 /* The CPU went idle, or got or lost a queued task: is it free to take one? */
 static inline void sl_cpu_update_free(struct sl_cpus *cpus, struct sl_cpu *c, uint64_t now_ns)
 {
-	bool is_free = c->known && c->task_slot == SL_SLOT_IDLE && !c->nr_queued && !c->lost_open;
+	bool is_free = c->task_slot == SL_SLOT_IDLE && !c->nr_queued && !c->lost_open;
 
 	if (is_free == (c->free_since_ns != SL_TIME_NONE))
 		return;

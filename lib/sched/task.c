@@ -164,7 +164,7 @@ struct sl_task *sl_tasks_create(struct sl_tasks *tasks, int32_t tid)
 	t->tid = tid;
 	t->tgid = tid == 0 ? 0 : -1;
 	t->index = tasks->nr++;
-	t->cpu = t->waker_cpu = t->prev_cpu = t->wake_cpu = -1;
+	t->cpu = t->ran_cpu = t->waker_cpu = t->prev_cpu = t->wake_cpu = -1;
 	t->policy = -1;
 	t->prio = PRIO_NONE;
 	t->waking_ns = t->queued_ns = UINT64_MAX;

@@ -75,6 +75,7 @@ struct sl_task {
 	uint8_t flags;
 	int16_t prio;
 	int16_t cpu;			/* runs there, is queued there, or ran there last; -1 */
+	int16_t ran_cpu;		/* ran there last; -1 */
 	char comm[SL_COMM_LEN];
 
 	/* the wait that is open, or the wakeup that is pending */

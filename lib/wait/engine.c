@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "wait/engine.h"
+#include "wait/queue.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#define PIECES_MAX 4096		/* a wait moved more often than that keeps its first pieces */
 
 const char *sl_discard_name(enum sl_discard discard)
 {
@@ -48,243 +46,6 @@ void sl_engine_release(struct sl_engine *e)
 	sl_cpus_release(&e->cpus);
 }
 
-/* ---- queueing ---- */
-
-/* Remember up to SL_TASK_IDLE_CPUS free CPUs; the last place is kept for one that is not allowed. */
-static void note_free_cpus(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
-{
-	unsigned int w, nr_words = (e->cpus.max + 63) / 64;
-	bool have_forbidden = false;
-
-	for (w = 0; w < nr_words; w++) {
-		uint64_t bits = e->cpus.free_mask[w];
-
-		for (; bits; bits &= bits - 1) {
-			unsigned int cpu = w * 64 + (unsigned int)__builtin_ctzll(bits);
-			bool allowed = sl_task_allows(t, cpu);
-
-			if (allowed ? t->nr_idle - have_forbidden >= SL_TASK_IDLE_CPUS - 1
-				    : have_forbidden)
-				continue;
-			have_forbidden |= !allowed;
-			t->idle[t->nr_idle].cpu = (int16_t)cpu;
-			t->idle[t->nr_idle].allowed = allowed;
-			t->idle[t->nr_idle].free_ns = sl_cpu_free_ns(e->cpus.at[cpu], now_ns);
-			t->nr_idle++;
-		}
-	}
-}
-
-/*
- * Is t queued behind a task with an equal or shorter slice that was itself woken
- * onto this CPU less than its slice ago, while a task with a longer slice runs on
- * another CPU that t may use (or a CPU is free)?
- */
-static bool is_stacked(struct sl_engine *e, const struct sl_task *t, const struct sl_cpu *c,
-		       uint64_t now_ns)
-{
-	const struct sl_task *x = c->curr;
-	unsigned int cpu;
-
-	if (!x || !x->slice_ns || !t->slice_ns || x->slice_ns > t->slice_ns ||
-	    x->wait_kind != SL_WAIT_WAKE || x->queued_ns == SL_TIME_NONE ||
-	    x->cpu != (int)c->cpu || sl_since(now_ns, x->queued_ns) > x->slice_ns)
-		return false;
-	if (t->nr_idle && t->idle[0].allowed)
-		return true;
-	for (cpu = 0; cpu < e->cpus.max; cpu++) {
-		const struct sl_cpu *other = e->cpus.at[cpu];
-
-		if (other && other != c && other->curr && other->task_slot == SL_SLOT_FAIR &&
-		    other->curr->slice_ns > t->slice_ns && sl_task_allows(t, cpu))
-			return true;
-	}
-	return false;
-}
-
-static void queue_on(struct sl_engine *e, struct sl_task *t, int cpu, uint64_t now_ns)
-{
-	struct sl_cpu *c;
-
-	t->cpu = (int16_t)cpu;
-	if (cpu < 0)
-		return;
-	c = sl_cpus_get(&e->cpus, (unsigned int)cpu, now_ns);
-	if (!c) {
-		e->error = -ENOMEM;
-		t->cpu = -1;
-		return;
-	}
-	c->nr_queued++;
-	if (e->want_causes) {
-		sl_cpu_advance(c, now_ns);
-		memcpy(t->since, c->sums, sizeof(t->since));
-	}
-}
-
-static void unqueue(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
-{
-	struct sl_cpu *c = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
-
-	if (!c || t->state != SL_TASK_QUEUED)
-		return;
-	if (c->nr_queued)
-		c->nr_queued--;
-	sl_cpu_update_free(&e->cpus, c, now_ns);
-}
-
-static void open_wait(struct sl_engine *e, struct sl_task *t, enum sl_wait_kind kind, int cpu,
-		      uint64_t now_ns)
-{
-	t->state = SL_TASK_QUEUED;
-	t->wait_kind = (uint8_t)kind;
-	t->queued_ns = now_ns;
-	t->migrations = 0;
-	t->nr_pieces = 0;
-	t->nr_idle = 0;
-	t->flags &= (uint8_t)~(SL_TASK_STACKED | SL_TASK_TARGET_BUSY | SL_TASK_FRESH);
-	queue_on(e, t, cpu, now_ns);
-	if (t->cpu >= 0 && kind != SL_WAIT_PREEMPT) {
-		struct sl_cpu *c = e->cpus.at[cpu];
-
-		if (e->want_causes && c->free_since_ns == SL_TIME_NONE) {
-			t->flags |= SL_TASK_TARGET_BUSY;
-			if (e->cpus.nr_free)
-				note_free_cpus(e, t, now_ns);
-			if (t->slice_ns && is_stacked(e, t, c, now_ns))
-				t->flags |= SL_TASK_STACKED;
-		}
-		sl_cpu_update_free(&e->cpus, c, now_ns);
-	}
-}
-
-static void add_piece(struct sl_engine *e, struct sl_task *t, uint64_t start_ns, int cpu)
-{
-	if (t->nr_pieces == PIECES_MAX)
-		return;
-	if (t->nr_pieces == t->cap_pieces) {
-		uint32_t cap = t->cap_pieces ? t->cap_pieces * 2 : 4;
-		struct sl_piece *grown = realloc(t->pieces, cap * sizeof(*grown));
-
-		if (!grown) {
-			e->error = -ENOMEM;
-			return;
-		}
-		t->pieces = grown;
-		t->cap_pieces = cap;
-	}
-	t->pieces[t->nr_pieces].start_ns = start_ns;
-	t->pieces[t->nr_pieces++].cpu = cpu;
-}
-
-/* A queued task moves: the wait goes on, its time so far stays with the old CPU. */
-static void move_queued(struct sl_engine *e, struct sl_task *t, int cpu, uint64_t now_ns)
-{
-	struct sl_cpu *old = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
-	unsigned int i;
-
-	if (t->cpu == cpu)
-		return;
-	if (e->want_causes) {
-		if (!t->nr_pieces) {
-			memset(t->moved, 0, sizeof(t->moved));
-			add_piece(e, t, t->queued_ns, t->cpu);
-		}
-		if (old) {
-			sl_cpu_advance(old, now_ns);
-			for (i = 0; i < SL_SLOT_NR; i++)
-				t->moved[i] += old->sums[i] - t->since[i];
-		} else {
-			t->moved[SL_SLOT_LOST] += sl_since(now_ns, t->queued_ns);
-		}
-		add_piece(e, t, now_ns, cpu);
-	}
-	unqueue(e, t, now_ns);
-	queue_on(e, t, cpu, now_ns);
-	if (t->cpu >= 0)
-		sl_cpu_update_free(&e->cpus, e->cpus.at[t->cpu], now_ns);
-	if (t->migrations < UINT16_MAX)
-		t->migrations++;
-}
-
-/* ---- closing ---- */
-
-/* Does a gap lie between the start of the wait and now, on a CPU that matters to the task? */
-static bool touched_by_gap(const struct sl_engine *e, const struct sl_task *t)
-{
-	uint64_t start = sl_wait_start(t, false);
-	const struct sl_cpu *c = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
-
-	if (c && c->gap_end_ns > start)
-		return true;
-	return e->gap_end_ns > start && !sl_task_is_pinned(t);
-}
-
-static void report_closing(struct sl_engine *e, struct sl_task *t, int run_cpu, uint64_t end_ns,
-			   unsigned int taints)
-{
-	struct sl_closing closing = {
-		.task = t,
-		.end_ns = end_ns,
-		.run_cpu = run_cpu,
-		.taints = taints,
-		.moved_unseen = run_cpu >= 0 && t->cpu >= 0 && t->cpu != run_cpu,
-	};
-	const struct sl_cpu *c = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
-
-	closing.unsure = closing.moved_unseen || (c && c->unsure_ns > sl_wait_start(t, false));
-
-	e->on_closed(e->arg, &closing);
-}
-
-static enum sl_discard discard_of(unsigned int taints)
-{
-	if (taints & SL_TAINT_LOST_EVENTS)
-		return SL_DISCARD_OPEN_AT_LOSS;
-	if (taints & SL_TAINT_CLOCK_SKEW)
-		return SL_DISCARD_CLOCK_SKEW;
-	if (taints & SL_TAINT_INCONSISTENT)
-		return SL_DISCARD_INCONSISTENT;
-	return SL_DISCARD_OPEN_AT_END;
-}
-
-static void count_discard(struct sl_engine *e, enum sl_wait_kind kind, enum sl_discard why)
-{
-	if (kind == SL_WAIT_WAKE)
-		e->discarded[why]++;
-	else
-		e->other_discarded[kind]++;
-}
-
-/* A wait that is open turns out to be no sample: its task runs, wakes again or is gone. */
-static void drop_wait(struct sl_engine *e, struct sl_task *t, enum sl_discard why, uint64_t now_ns)
-{
-	if (touched_by_gap(e, t) && why == SL_DISCARD_INCONSISTENT)
-		why = SL_DISCARD_OPEN_AT_LOSS;
-	count_discard(e, (enum sl_wait_kind)t->wait_kind, why);
-	unqueue(e, t, now_ns);
-}
-
-/* The task is switched in on CPU c at now_ns. */
-static void close_wait(struct sl_engine *e, struct sl_task *t, struct sl_cpu *c, uint64_t now_ns)
-{
-	unsigned int taints = 0;
-	uint64_t start = sl_wait_start(t, false);
-
-	if (e->gap_end_ns > start || c->gap_end_ns > start)
-		if (touched_by_gap(e, t))
-			taints |= SL_TAINT_LOST_EVENTS;
-	if (start > now_ns)
-		taints |= SL_TAINT_CLOCK_SKEW;
-	if (taints)
-		count_discard(e, (enum sl_wait_kind)t->wait_kind, discard_of(taints));
-	if (t->cpu >= 0 && t->cpu != (int)c->cpu && e->want_causes && t->state == SL_TASK_QUEUED)
-		sl_cpu_advance(e->cpus.at[t->cpu], now_ns);
-	report_closing(e, t, c->cpu, now_ns, taints);
-}
-
-/* ---- events ---- */
-
 static struct sl_task *task_of(struct sl_engine *e, int32_t tid)
 {
 	struct sl_task *t = sl_tasks_get(&e->tasks, tid);
@@ -303,40 +64,25 @@ static enum sl_waker_context context_of(uint8_t ctx)
 	return ctx & SL_CTX_SOFTIRQ ? SL_WAKER_SOFTIRQ : SL_WAKER_TASK;
 }
 
-static void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+/* sched_waking of a task that is not asleep: false when no new wait begins. */
+static bool waking_not_asleep(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
 {
-	const struct sl_ev_waking *w = &ev->waking;
-	struct sl_task *t = task_of(e, w->pid);
-
-	if (!t)
-		return;
-	e->wakeups++;
-	if (w->pid == 0) {
-		e->discarded[SL_DISCARD_IDLE_TASK]++;
-		t->flags |= SL_TASK_WAKING_PENDING;
-		return;
-	}
-	if (!w->success) {
-		e->discarded[SL_DISCARD_NOT_SUCCESSFUL]++;
-		return;
-	}
-	sl_task_set_comm(t, w->comm);
-	sl_task_set_prio(t, w->prio);
 	if (t->flags & SL_TASK_WAKING_PENDING) {
 		e->discarded[SL_DISCARD_NEVER_QUEUED]++;
 		t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
 	}
 	switch ((enum sl_task_state)t->state) {
 	case SL_TASK_WAKING:
-		count_discard(e, SL_WAIT_WAKE, touched_by_gap(e, t) ? SL_DISCARD_OPEN_AT_LOSS
-								    : SL_DISCARD_NEVER_QUEUED);
+		sl_queue_count_discard(e, SL_WAIT_WAKE,
+				       sl_queue_touched_by_gap(e, t) ? SL_DISCARD_OPEN_AT_LOSS
+								     : SL_DISCARD_NEVER_QUEUED);
 		break;
 	case SL_TASK_QUEUED:
-		if (t->wait_kind != SL_WAIT_WAKE && !touched_by_gap(e, t)) {
+		if (t->wait_kind != SL_WAIT_WAKE && !sl_queue_touched_by_gap(e, t)) {
 			t->flags |= SL_TASK_WAKING_PENDING;
-			return;
+			return false;
 		}
-		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+		sl_queue_drop(e, t, SL_DISCARD_INCONSISTENT, now_ns);
 		t->state = SL_TASK_WAKING;
 		break;
 	case SL_TASK_RUNNING:
@@ -348,57 +94,74 @@ static void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct sl_eve
 		t->state = SL_TASK_WAKING;
 		break;
 	}
+	return true;
+}
+
+static inline void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	const struct sl_ev_waking *w = &ev->waking;
+	struct sl_task *t = task_of(e, w->pid);
+
+	if (SL_UNLIKELY(!t))
+		return;
+	e->wakeups++;
+	if (SL_UNLIKELY(w->pid == 0 || !w->success)) {
+		e->discarded[w->pid == 0 ? SL_DISCARD_IDLE_TASK : SL_DISCARD_NOT_SUCCESSFUL]++;
+		if (w->pid == 0)
+			t->flags |= SL_TASK_WAKING_PENDING;
+		return;
+	}
+	sl_task_set_comm(t, w->comm);
+	sl_task_set_prio(t, w->prio);
+	if (SL_LIKELY(t->state == SL_TASK_SLEEPING))
+		t->state = SL_TASK_WAKING;
+	else if (!waking_not_asleep(e, t, ev->ts_ns))
+		return;
+	e->woken = t;
 	t->wait_kind = SL_WAIT_WAKE;
 	t->waking_ns = ev->ts_ns;
 	t->queued_ns = SL_TIME_NONE;
-	t->waker = c->curr && c->curr->tid == ev->common_pid ? c->curr : task_of(e, ev->common_pid);
+	t->waker = SL_LIKELY(c->curr_tid == ev->common_pid) ? c->curr : task_of(e, ev->common_pid);
 	t->waker_cpu = (int16_t)ev->cpu;
 	t->waker_context = (uint8_t)context_of(ev->ctx);
-	t->prev_cpu = (int16_t)(w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
+	t->prev_cpu = (int16_t)((uint32_t)w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
 	t->wake_cpu = -1;
 }
 
-static void on_wakeup(struct sl_engine *e, const struct sl_event *ev)
+/* sched_wakeup of a task that no sched_waking announced: false when no wait begins. */
+static bool wakeup_unannounced(struct sl_engine *e, struct sl_task *t, const struct sl_event *ev)
 {
-	const struct sl_ev_wakeup *w = &ev->wakeup;
-	struct sl_task *t = task_of(e, w->pid);
-	bool pending;
-	int cpu;
+	bool pending = t->flags & SL_TASK_WAKING_PENDING;
 
-	if (!t)
-		return;
-	pending = t->flags & SL_TASK_WAKING_PENDING;
 	t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
-	if (w->pid == 0) {
+	if (t->tid == 0) {
 		e->wakeups += !pending;
 		e->discarded[SL_DISCARD_IDLE_TASK] += !pending;
-		return;
+		return false;
 	}
-	if (!w->success) {
+	if (!ev->wakeup.success) {
 		if (t->state == SL_TASK_WAKING)
 			t->state = SL_TASK_SLEEPING;
 		else
 			e->wakeups++;
 		e->discarded[SL_DISCARD_NOT_SUCCESSFUL]++;
-		return;
+		return false;
 	}
-	sl_task_set_comm(t, w->comm);
-	sl_task_set_prio(t, w->prio);
 	switch ((enum sl_task_state)t->state) {
 	case SL_TASK_RUNNING:
 		e->wakeups += !pending;
 		e->discarded[SL_DISCARD_ALREADY_RUNNING]++;
-		return;
+		return false;
 	case SL_TASK_QUEUED:
 		e->wakeups += !pending;
-		if (t->wait_kind != SL_WAIT_WAKE && !touched_by_gap(e, t)) {
+		if (t->wait_kind != SL_WAIT_WAKE && !sl_queue_touched_by_gap(e, t)) {
 			e->discarded[SL_DISCARD_ALREADY_QUEUED]++;
-			return;
+			return false;
 		}
-		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+		sl_queue_drop(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
 		break;
 	case SL_TASK_WAKING:
-		goto queue;
+		return true;
 	case SL_TASK_UNKNOWN:
 	case SL_TASK_SLEEPING:
 	case SL_TASK_DEAD:
@@ -409,10 +172,25 @@ static void on_wakeup(struct sl_engine *e, const struct sl_event *ev)
 	t->waker = NULL;
 	t->waker_cpu = t->prev_cpu = t->wake_cpu = -1;
 	t->waker_context = SL_WAKER_UNKNOWN;
-queue:
-	cpu = w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : t->wake_cpu;
-	t->wake_cpu = (int16_t)cpu;
-	open_wait(e, t, SL_WAIT_WAKE, cpu, ev->ts_ns);
+	return true;
+}
+
+static inline void on_wakeup(struct sl_engine *e, const struct sl_event *ev)
+{
+	const struct sl_ev_wakeup *w = &ev->wakeup;
+	struct sl_task *t = e->woken;
+
+	if (!t || t->tid != w->pid)
+		t = task_of(e, w->pid);
+	if (SL_UNLIKELY(!t))
+		return;
+	if (SL_UNLIKELY(t->state != SL_TASK_WAKING || !w->success) && !wakeup_unannounced(e, t, ev))
+		return;
+	sl_task_set_comm(t, w->comm);
+	sl_task_set_prio(t, w->prio);
+	if (SL_LIKELY((uint32_t)w->target_cpu < SL_CPU_MAX))
+		t->wake_cpu = (int16_t)w->target_cpu;
+	sl_queue_open(e, t, SL_WAIT_WAKE, t->wake_cpu, ev->ts_ns);
 }
 
 static void forget_task(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
@@ -420,9 +198,9 @@ static void forget_task(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
 	if (t->flags & SL_TASK_WAKING_PENDING)
 		e->discarded[SL_DISCARD_NEVER_QUEUED]++;
 	if (t->state == SL_TASK_QUEUED)
-		drop_wait(e, t, SL_DISCARD_EXITED, now_ns);
+		sl_queue_drop(e, t, SL_DISCARD_EXITED, now_ns);
 	else if (t->state == SL_TASK_WAKING)
-		count_discard(e, SL_WAIT_WAKE, SL_DISCARD_EXITED);
+		sl_queue_count_discard(e, SL_WAIT_WAKE, SL_DISCARD_EXITED);
 	t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
 	t->state = SL_TASK_DEAD;
 }
@@ -449,6 +227,7 @@ static struct sl_task *on_birth(struct sl_engine *e, struct sl_task *parent, int
 		e->error = -ENOMEM;
 		return NULL;
 	}
+	e->woken = NULL;
 	t->flags |= SL_TASK_FRESH;
 	sl_task_set_comm(t, comm);
 	if (old && old->flags & SL_TASK_AT_END) {
@@ -459,7 +238,7 @@ static struct sl_task *on_birth(struct sl_engine *e, struct sl_task *parent, int
 		t->slice_ns = old->slice_ns;
 		t->cgroup = old->cgroup;
 	} else if (parent) {
-		t->flags |= parent->flags & (SL_TASK_OWN | SL_TASK_MASK_VALID);
+		t->flags |= parent->flags & SL_TASK_MASK_VALID;
 		t->policy = parent->policy;
 		t->slice_ns = parent->slice_ns;
 		t->cgroup = parent->cgroup;
@@ -500,16 +279,17 @@ static void on_wakeup_new(struct sl_engine *e, const struct sl_event *ev)
 		return;
 	sl_task_set_comm(t, w->comm);
 	sl_task_set_prio(t, w->prio);
+	t->flags &= (uint8_t)~SL_TASK_FRESH;
 	if (t->state == SL_TASK_QUEUED)
-		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+		sl_queue_drop(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
 	else if (t->state == SL_TASK_WAKING)
-		count_discard(e, SL_WAIT_WAKE, SL_DISCARD_INCONSISTENT);
+		sl_queue_count_discard(e, SL_WAIT_WAKE, SL_DISCARD_INCONSISTENT);
 	t->waking_ns = SL_TIME_NONE;
 	t->waker = NULL;
 	t->waker_cpu = t->prev_cpu = -1;
 	t->waker_context = SL_WAKER_UNKNOWN;
 	t->wake_cpu = (int16_t)(w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
-	open_wait(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
+	sl_queue_open(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
 }
 
 static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
@@ -523,7 +303,7 @@ static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
 	if (!t)
 		return;
 	if (t->state == SL_TASK_QUEUED)
-		move_queued(e, t, m->dest_cpu, ev->ts_ns);
+		sl_queue_move(e, t, m->dest_cpu, ev->ts_ns);
 	else if (t->state == SL_TASK_WAKING || t->flags & SL_TASK_WAKING_PENDING)
 		t->wake_cpu = (int16_t)m->dest_cpu;
 }
@@ -544,8 +324,8 @@ static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_even
 	t = task_of(e, ev->kind == SL_EV_SWITCH ? ev->switched.prev_pid : ev->common_pid);
 	if (!t)
 		return;
-	c->known = true;
 	c->curr = t;
+	c->curr_tid = t->tid;
 	if (ev->kind == SL_EV_SWITCH) {
 		sl_task_set_comm(t, ev->switched.prev_comm);
 		sl_task_set_prio(t, ev->switched.prev_prio);
@@ -555,7 +335,7 @@ static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_even
 		t->state = SL_TASK_RUNNING;
 		t->flags |= SL_TASK_WAKING_PENDING;
 	} else if (t->state == SL_TASK_QUEUED) {
-		drop_wait(e, t, t->wait_kind == SL_WAIT_WAKE ? SL_DISCARD_ALREADY_RUNNING
+		sl_queue_drop(e, t, t->wait_kind == SL_WAIT_WAKE ? SL_DISCARD_ALREADY_RUNNING
 							     : SL_DISCARD_INCONSISTENT, ev->ts_ns);
 	}
 	if (t->tid)
@@ -576,20 +356,22 @@ static void learn_class(struct sl_engine *e, struct sl_cpu *c, const struct sl_e
 		sl_cpu_change(&e->cpus, c, c->last_ns, (enum sl_slot)c->task_slot, SL_EV_SWITCH);
 }
 
-static void leave_cpu(struct sl_engine *e, struct sl_cpu *c, struct sl_task *t,
-		      const struct sl_event *ev)
+static inline void leave_cpu(struct sl_engine *e, struct sl_cpu *c, struct sl_task *t,
+			     const struct sl_event *ev)
 {
 	const struct sl_ev_switched *s = &ev->switched;
 
-	if (t->state == SL_TASK_QUEUED)
-		drop_wait(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
-	else if (t->state == SL_TASK_WAKING)
-		t->flags |= SL_TASK_WAKING_PENDING;
+	if (SL_UNLIKELY(t->state != SL_TASK_RUNNING)) {
+		if (t->state == SL_TASK_QUEUED)
+			sl_queue_drop(e, t, SL_DISCARD_INCONSISTENT, ev->ts_ns);
+		else if (t->state == SL_TASK_WAKING)
+			t->flags |= SL_TASK_WAKING_PENDING;
+	}
 	if (s->prev_state == 'R') {
-		open_wait(e, t, SL_WAIT_PREEMPT, c->cpu, ev->ts_ns);
+		sl_queue_open(e, t, SL_WAIT_PREEMPT, c->cpu, ev->ts_ns);
 		return;
 	}
-	if (t->flags & SL_TASK_WAKING_PENDING) {
+	if (SL_UNLIKELY(t->flags & SL_TASK_WAKING_PENDING)) {
 		/* Woken while it was on its way out: the wakeup completes once it is off the CPU. */
 		t->flags &= (uint8_t)~SL_TASK_WAKING_PENDING;
 		t->state = SL_TASK_WAKING;
@@ -613,7 +395,7 @@ static void missed_switch(struct sl_engine *e, struct sl_cpu *c, uint64_t now_ns
 	if (t && t->state == SL_TASK_RUNNING && t->cpu == (int)c->cpu)
 		t->state = SL_TASK_UNKNOWN;
 	c->curr = NULL;
-	c->known = false;
+	c->curr_tid = SL_CPU_NOBODY;
 	c->task_slot = SL_SLOT_LOST;
 	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
 	if (e->want_causes)
@@ -622,51 +404,65 @@ static void missed_switch(struct sl_engine *e, struct sl_cpu *c, uint64_t now_ns
 	sl_cpu_update_free(&e->cpus, c, now_ns);
 }
 
-static void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+/* next is switched in on c without having waited, as far as we know. */
+static void run_unexpectedly(struct sl_engine *e, struct sl_cpu *c, struct sl_task *next,
+			     uint64_t now_ns)
+{
+	if (next->state == SL_TASK_WAKING) {
+		next->cpu = next->wake_cpu;
+		sl_queue_close(e, next, c, now_ns);
+	} else if (next->state == SL_TASK_RUNNING && next->cpu != (int)c->cpu && next->cpu >= 0 &&
+		   e->cpus.at[next->cpu] && e->cpus.at[next->cpu]->curr == next) {
+		/* It left the other CPU without our seeing it. */
+		missed_switch(e, e->cpus.at[next->cpu], now_ns);
+	}
+}
+
+static void switch_account(struct sl_engine *e, struct sl_cpu *c, struct sl_task *next,
+			   uint64_t now_ns)
+{
+	if (next->tid == 0)
+		c->went_idle_ns = now_ns;
+	c->irq_depth = c->softirq_depth = 0;	/* no interrupt handler switches tasks */
+	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
+	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)next->sched_class);
+	sl_cpu_change(&e->cpus, c, now_ns, (enum sl_slot)c->task_slot, SL_EV_SWITCH);
+	sl_cpu_update_free(&e->cpus, c, now_ns);
+}
+
+static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_switched *s = &ev->switched;
 	struct sl_task *prev = c->curr, *next;
+	uint64_t now_ns = ev->ts_ns;
 
-	if (prev && prev->tid != s->prev_pid) {
-		missed_switch(e, c, ev->ts_ns);
-		prev = NULL;
-	}
-	if (!prev)
+	if (SL_UNLIKELY(!prev || prev->tid != s->prev_pid)) {
+		if (prev)
+			missed_switch(e, c, now_ns);
 		prev = task_of(e, s->prev_pid);
+	}
 	next = task_of(e, s->next_pid);
-	if (!prev || !next)
+	if (SL_UNLIKELY(!prev || !next))
 		return;
-	if (c->curr == prev && c->task_slot == SL_SLOT_LOST)
-		learn_class(e, c, ev);
-	if (e->want_causes)
-		sl_cpu_advance(c, ev->ts_ns);
+	if (e->want_causes) {
+		if (SL_UNLIKELY(c->task_slot == SL_SLOT_LOST && c->curr))
+			learn_class(e, c, ev);
+		sl_cpu_advance(c, now_ns);
+	}
 	sl_task_set_comm(next, s->next_comm);
 	sl_task_set_prio(next, s->next_prio);
-
 	if (next->tid) {
-		if (next->state == SL_TASK_QUEUED) {
-			int queued_cpu = next->cpu;
-
-			close_wait(e, next, c, ev->ts_ns);
-			if (queued_cpu == (int)c->cpu) {
-				if (c->nr_queued)
-					c->nr_queued--;
-			} else {
-				unqueue(e, next, ev->ts_ns);
-			}
-		} else if (next->state == SL_TASK_WAKING) {
-			next->cpu = next->wake_cpu;
-			close_wait(e, next, c, ev->ts_ns);
-		} else if (next->state == SL_TASK_RUNNING && next->cpu != (int)c->cpu &&
-			   next->cpu >= 0 && e->cpus.at[next->cpu]) {
-			/* It left the other CPU without our seeing it. */
-			if (e->cpus.at[next->cpu]->curr == next)
-				missed_switch(e, e->cpus.at[next->cpu], ev->ts_ns);
-		}
+		if (SL_LIKELY(next->state == SL_TASK_QUEUED))
+			sl_queue_close(e, next, c, now_ns);
+		else
+			run_unexpectedly(e, c, next, now_ns);
 		next->state = SL_TASK_RUNNING;
 		next->flags &= (uint8_t)~SL_TASK_FRESH;
+		if (next->ran_cpu != (int)c->cpu) {
+			next->ran_cpu = (int16_t)c->cpu;
+			sl_task_saw_cpu(next, c->cpu);
+		}
 		next->cpu = (int16_t)c->cpu;
-		sl_task_saw_cpu(next, c->cpu);
 	}
 	if (prev->tid && prev != next) {
 		sl_task_set_comm(prev, s->prev_comm);
@@ -674,15 +470,9 @@ static void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct sl_eve
 		leave_cpu(e, c, prev, ev);
 	}
 	c->curr = next;
-	c->known = true;
-	if (next->tid == 0)
-		c->went_idle_ns = ev->ts_ns;
-	c->irq_depth = c->softirq_depth = 0;	/* no interrupt handler switches tasks */
-	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
-	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)next->sched_class);
+	c->curr_tid = next->tid;
 	if (e->want_causes)
-		sl_cpu_change(&e->cpus, c, ev->ts_ns, (enum sl_slot)c->task_slot, SL_EV_SWITCH);
-	sl_cpu_update_free(&e->cpus, c, ev->ts_ns);
+		switch_account(e, c, next, now_ns);
 }
 
 static void on_lost(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
@@ -698,7 +488,7 @@ static void on_lost(struct sl_engine *e, struct sl_cpu *c, const struct sl_event
 	if (c->curr && c->curr->state == SL_TASK_RUNNING && c->curr->cpu == (int)c->cpu)
 		c->curr->state = SL_TASK_UNKNOWN;
 	c->curr = NULL;
-	c->known = false;
+	c->curr_tid = SL_CPU_NOBODY;
 	c->irq_depth = c->softirq_depth = 0;
 	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
 	c->task_slot = SL_SLOT_LOST;
@@ -764,41 +554,59 @@ static void give_up_waiting(struct sl_engine *e, const struct sl_event *ev)
 
 	if (t && (t->state == SL_TASK_QUEUED || t->state == SL_TASK_WAKING)) {
 		if (t->state == SL_TASK_QUEUED)
-			drop_wait(e, t, SL_DISCARD_EXITED, ev->ts_ns);
+			sl_queue_drop(e, t, SL_DISCARD_EXITED, ev->ts_ns);
 		else
-			count_discard(e, SL_WAIT_WAKE, SL_DISCARD_EXITED);
+			sl_queue_count_discard(e, SL_WAIT_WAKE, SL_DISCARD_EXITED);
 		t->state = SL_TASK_UNKNOWN;
 	}
 }
 
-static void apply(struct sl_engine *e, const struct sl_event *ev)
+/*
+ * The task in whose context ev was recorded is not the one that we believe to run
+ * there: the CPU is new, or a switch was missed. NULL: nothing to apply ev to.
+ */
+static struct sl_cpu *get_context(struct sl_engine *e, const struct sl_event *ev)
+{
+	struct sl_cpu *c = sl_cpus_get(&e->cpus, ev->cpu, ev->ts_ns);
+
+	if (!c) {
+		e->error = -ENOMEM;
+		return NULL;
+	}
+	if (ev->kind == SL_EV_LOST)
+		return c;
+	if (ev->kind == SL_EV_EXIT)
+		give_up_waiting(e, ev);
+	if (ev->kind == SL_EV_SWITCH ? c->curr && c->curr_tid == ev->switched.prev_pid
+				     : c->curr && c->curr_tid == ev->common_pid)
+		return c;
+	if (c->curr)
+		missed_switch(e, c, ev->ts_ns);
+	meet_cpu(e, c, ev);
+	return c;
+}
+
+static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 {
 	struct sl_cpu *c;
 	struct sl_task *t;
 
-	if (ev->kind == SL_EV_META || ev->kind == SL_EV_TASK) {
+	if (SL_UNLIKELY(ev->kind >= SL_EV_META && ev->kind != SL_EV_LOST)) {
 		if (e->on_meta)
 			e->on_meta(e->arg, ev);
 		return;
 	}
-	if (e->first_ns == SL_TIME_NONE)
+	if (SL_UNLIKELY(e->first_ns == SL_TIME_NONE))
 		e->first_ns = ev->ts_ns;
 	e->now_ns = ev->ts_ns;
-	c = sl_cpus_get(&e->cpus, ev->cpu, ev->ts_ns);
-	if (!c) {
-		e->error = -ENOMEM;
-		return;
+	c = e->cpus.at[ev->cpu];
+	if (SL_UNLIKELY(!c || c->curr_tid != ev->common_pid)) {
+		c = get_context(e, ev);
+		if (!c)
+			return;
 	}
-	if (ev->kind == SL_EV_EXIT)
-		give_up_waiting(e, ev);
-	if (c->known && c->curr && c->curr->tid != ev->common_pid && ev->kind < SL_EV_LOST &&
-	    ev->kind != SL_EV_SWITCH)
-		missed_switch(e, c, ev->ts_ns);
-	if (!c->known && ev->kind != SL_EV_LOST)
-		meet_cpu(e, c, ev);
-	c->last_event_ns = ev->ts_ns;
-	if (ev->ctx & (SL_CTX_NEED_RESCHED | SL_CTX_NEED_RESCHED_LAZY) && e->want_causes &&
-	    ev->kind != SL_EV_SWITCH)
+	if (SL_UNLIKELY(ev->ctx & (SL_CTX_NEED_RESCHED | SL_CTX_NEED_RESCHED_LAZY)) &&
+	    e->want_causes && ev->kind != SL_EV_SWITCH)
 		note_resched(c, ev->ctx & SL_CTX_NEED_RESCHED ? &c->hard : &c->lazy, ev);
 
 	switch ((enum sl_ev_kind)ev->kind) {
@@ -862,7 +670,7 @@ static void apply(struct sl_engine *e, const struct sl_event *ev)
 	case SL_EV_LOST:
 		on_lost(e, c, ev);
 		break;
-	case SL_EV_EXIT:	/* give_up_waiting(); the final switch has state X or Z */
+	case SL_EV_EXIT:	/* get_context() knows it; the final switch has state X or Z */
 	case SL_EV_EXEC:	/* the new name comes with task_rename and the next switch */
 	case SL_EV_CPU_IDLE:	/* switches to and from pid 0 bound the idle time */
 	case SL_EV_META:
@@ -876,7 +684,7 @@ int sl_engine_apply(struct sl_engine *e, const struct sl_event *events, unsigned
 {
 	unsigned int i;
 
-	for (i = 0; i < nr && !e->error; i++)
+	for (i = 0; i < nr; i++)
 		apply(e, &events[i]);
 	return e->error;
 }
@@ -890,17 +698,10 @@ void sl_engine_finish(struct sl_engine *e)
 			sl_cpu_advance(e->cpus.at[i], e->now_ns);
 	for (i = 0; i < e->tasks.nr; i++) {
 		struct sl_task *t = sl_tasks_at(&e->tasks, i);
-		unsigned int taints = SL_TAINT_OPEN_AT_END;
 
 		if (t->flags & SL_TASK_WAKING_PENDING && t->tid)
 			e->discarded[SL_DISCARD_NEVER_QUEUED]++;
-		if (t->state != SL_TASK_QUEUED && t->state != SL_TASK_WAKING)
-			continue;
-		if (t->state == SL_TASK_WAKING)
-			t->cpu = -1;
-		if (touched_by_gap(e, t))
-			taints |= SL_TAINT_LOST_EVENTS;
-		count_discard(e, (enum sl_wait_kind)t->wait_kind, discard_of(taints));
-		report_closing(e, t, -1, e->now_ns, taints);
+		if (t->state == SL_TASK_QUEUED || t->state == SL_TASK_WAKING)
+			sl_queue_close_at_end(e, t);
 	}
 }

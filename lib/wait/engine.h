@@ -51,6 +51,7 @@ struct sl_engine {
 	struct sl_cpus cpus;
 	bool want_causes;	/* account CPU time and placement, not only delays */
 	uint64_t now_ns, first_ns;
+	struct sl_task *woken;		/* of the latest sched_waking: sched_wakeup mostly follows it */
 	uint64_t gap_end_ns;	/* end of the latest gap of any CPU; 0: none */
 	uint64_t wakeups;
 	uint64_t discarded[SL_DISCARD_NR];
