@@ -2,7 +2,8 @@
 # Compiler flags and the libraries that pkg-config finds.
 
 CFLAGS ?= -O2 -g
-SL_CPPFLAGS = -Iinclude -Ilib -D_GNU_SOURCE -DSCHEDLAT_VERSION='"$(VERSION)"'
+SL_CPPFLAGS = -Iinclude -Ilib -D_GNU_SOURCE -DSCHEDLAT_VERSION='"$(VERSION)"' \
+	-DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"' -DTRACEFS_VERSION='"$(TRACEFS_VERSION)"'
 SL_CFLAGS = -std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
 	    -fvisibility=hidden -fPIC
 SL_LDFLAGS = -Wl,--as-needed
@@ -24,6 +25,9 @@ $(error libraries are missing: on Debian, apt-get install $(strip $(MISSING)))
 endif
 LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(MODULES))
 LIBS := $(shell $(PKG_CONFIG) --libs $(MODULES)) -lpthread -lm
+# These two cannot be asked for their version at run time.
+TRACEEVENT_VERSION := $(shell $(PKG_CONFIG) --modversion libtraceevent)
+TRACEFS_VERSION := $(shell $(PKG_CONFIG) --modversion libtracefs)
 endif
 
 ifneq ($(WERROR),)

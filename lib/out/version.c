@@ -5,8 +5,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#ifndef SCHEDLAT_VERSION
-#error "the build passes SCHEDLAT_VERSION"
+#if !defined(SCHEDLAT_VERSION) || !defined(TRACEEVENT_VERSION) || !defined(TRACEFS_VERSION)
+#error "the build passes these (mk/config.mk)"
 #endif
 
 const char *sl_out_version(void)
@@ -14,7 +14,7 @@ const char *sl_out_version(void)
 	return SCHEDLAT_VERSION;
 }
 
-/* Asked of the libraries that are loaded, not of the headers that we were built with. */
+/* As loaded where a library can be asked; the two tracing libraries as built with. */
 const char *sl_out_library(unsigned int i, const char **ret_version)
 {
 	switch (i) {
@@ -27,6 +27,12 @@ const char *sl_out_library(unsigned int i, const char **ret_version)
 	case 2:
 		*ret_version = ZSTD_versionString();
 		return "zstd";
+	case 3:
+		*ret_version = TRACEEVENT_VERSION;
+		return "libtraceevent";
+	case 4:
+		*ret_version = TRACEFS_VERSION;
+		return "libtracefs";
 	}
 	return NULL;
 }
