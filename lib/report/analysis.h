@@ -22,7 +22,6 @@ struct sl_analysis {
 	struct sl_outliers outliers[SL_WAIT_NR];
 	uint64_t samples[SL_WAIT_NR];
 	unsigned int waits;			/* bit per enum sl_wait_kind that is reported */
-	bool seen[SL_EV_NR];
 	bool why_active;			/* this pass selects outliers */
 	bool explain_waits;
 	bool second_pass;

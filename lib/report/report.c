@@ -202,7 +202,7 @@ static bool recorded(const struct sl_analysis *a, enum sl_ev_kind kind)
 {
 	const char *events = sl_meta_get(&a->meta, "events_enabled");
 
-	return a->seen[kind] || (events && strstr(events, sl_event_kind_name(kind)));
+	return a->engine.seen[kind] || (events && strstr(events, sl_event_kind_name(kind)));
 }
 
 static void judge_assessable(const struct sl_analysis *a, bool not[SL_CAUSE_NR])
@@ -279,9 +279,9 @@ static int check(const struct report_impl *impl, struct sl_err *err)
 	const struct sl_analysis *a = &impl->analysis;
 	const struct sl_engine *e = &a->engine;
 	const char *path = impl->report.params.path;
-	bool wakes = a->seen[SL_EV_WAKING] || a->seen[SL_EV_WAKEUP] || a->seen[SL_EV_WAKEUP_NEW];
+	bool wakes = e->seen[SL_EV_WAKING] || e->seen[SL_EV_WAKEUP] || e->seen[SL_EV_WAKEUP_NEW];
 
-	if (!a->seen[SL_EV_SWITCH])
+	if (!e->seen[SL_EV_SWITCH])
 		return sl_err_set(err, SL_EDATA,
 				  "%s: holds no sched_switch event, so no wait can be closed: "
 				  "record with schedlat record, or trace-cmd record -e sched", path);

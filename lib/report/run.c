@@ -126,11 +126,8 @@ static void on_meta(void *arg, const struct sl_event *event)
 static int consume(void *arg, const struct sl_event *events, unsigned int nr)
 {
 	struct sl_analysis *a = arg;
-	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		a->seen[events[i].kind] = true;
-	a->explainer.context.has_wakeup = a->seen[SL_EV_WAKEUP];
+	a->explainer.context.has_wakeup = a->engine.seen[SL_EV_WAKEUP];
 	return sl_engine_apply(&a->engine, events, nr);
 }
 
@@ -166,7 +163,6 @@ static int pass_init(struct sl_analysis *a, const struct threshold *thresholds)
 			(quantile && (thresholds || why->quantile >= RUNNING_QUANTILE_MIN));
 	a->explain_waits = a->why_active || (r->params.on_wait && !a->second_pass);
 	causes = a->explain_waits;
-	memset(a->seen, 0, sizeof(a->seen));
 	memset(a->samples, 0, sizeof(a->samples));
 	r->tainted_longest_ns = 0;
 	a->explainer.context = (struct sl_why_context){

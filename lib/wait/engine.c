@@ -591,6 +591,7 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 	struct sl_cpu *c;
 	struct sl_task *t;
 
+	e->seen[ev->kind] = true;
 	if (SL_UNLIKELY(ev->kind >= SL_EV_META && ev->kind != SL_EV_LOST)) {
 		if (e->on_meta)
 			e->on_meta(e->arg, ev);

@@ -53,6 +53,7 @@ struct sl_engine {
 	uint64_t now_ns, first_ns;
 	struct sl_task *woken;		/* of the latest sched_waking: sched_wakeup mostly follows it */
 	uint64_t gap_end_ns;	/* end of the latest gap of any CPU; 0: none */
+	bool seen[SL_EV_NR];		/* kinds that occurred */
 	uint64_t wakeups;
 	uint64_t discarded[SL_DISCARD_NR];
 	uint64_t other_discarded[SL_WAIT_NR];	/* preempt and fork waits that are no samples */

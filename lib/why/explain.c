@@ -33,6 +33,16 @@ static void add_hold(struct sl_explained *r, enum sl_cause cause, enum sl_confid
 	r->hold[r->nr++].ns = ns;
 }
 
+/* The same for a cause that r does not have yet. */
+static inline void put_hold(struct sl_explained *r, enum sl_cause cause,
+			    enum sl_confidence confidence, uint64_t ns)
+{
+	r->hold[r->nr].cause = (uint8_t)cause;
+	r->hold[r->nr].confidence = (uint8_t)confidence;
+	r->hold[r->nr].ns = ns;
+	r->nr += ns != 0;
+}
+
 /* No answer is better than the data it stands on. */
 static enum sl_confidence limit(const struct sl_explainer *x, const struct sl_closing *closing,
 				enum sl_confidence confidence)
@@ -98,23 +108,11 @@ static uint64_t task_time_since(const struct sl_cpu *c, const struct sl_task *t,
 static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 			    const struct sl_closing *closing, struct sl_explained *r)
 {
-	static const struct {
-		enum sl_slot slot;
-		enum sl_cause cause;
-		enum sl_confidence confidence;
-	} plain[] = {
-		{ SL_SLOT_IRQ, SL_CAUSE_IRQ, SL_CONF_EXACT },
-		{ SL_SLOT_SOFTIRQ, SL_CAUSE_SOFTIRQ, SL_CONF_EXACT },
-		{ SL_SLOT_STOP, SL_CAUSE_STOP_CLASS, SL_CONF_EXACT },
-		{ SL_SLOT_DL, SL_CAUSE_DL_CLASS, SL_CONF_EXACT },
-		{ SL_SLOT_RT, SL_CAUSE_RT_CLASS, SL_CONF_EXACT },
-		{ SL_SLOT_IDLE, SL_CAUSE_IDLE_EXIT, SL_CONF_DERIVED },
-	};
+	const enum sl_confidence exact = limit(x, closing, SL_CONF_EXACT);
 	const struct sl_task *t = closing->task;
 	const struct sl_cpu *c;
 	uint64_t ns[SL_SLOT_NR], fair;
 	struct resched rs;
-	unsigned int i;
 
 	if (t->sched_class != SL_CLASS_FAIR || closing->taints || t->policy > 0 ||
 	    !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST])
@@ -124,10 +122,13 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 		return false;
 	if (ns[SL_SLOT_IDLE] && (t->nr_pieces || c->went_idle_ns > t->queued_ns))
 		return false;
-	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (ns[plain[i].slot])
-			add_hold(r, plain[i].cause, limit(x, closing, plain[i].confidence),
-				 ns[plain[i].slot]);
+	put_hold(r, SL_CAUSE_IRQ, exact, ns[SL_SLOT_IRQ]);
+	put_hold(r, SL_CAUSE_SOFTIRQ, exact, ns[SL_SLOT_SOFTIRQ]);
+	put_hold(r, SL_CAUSE_STOP_CLASS, exact, ns[SL_SLOT_STOP]);
+	put_hold(r, SL_CAUSE_DL_CLASS, exact, ns[SL_SLOT_DL]);
+	put_hold(r, SL_CAUSE_RT_CLASS, exact, ns[SL_SLOT_RT]);
+	if (ns[SL_SLOT_IDLE])
+		put_hold(r, SL_CAUSE_IDLE_EXIT, limit(x, closing, SL_CONF_DERIVED), ns[SL_SLOT_IDLE]);
 	fair = ns[SL_SLOT_FAIR];
 	if (fair && c->task_slot == SL_SLOT_FAIR && resched_of(e, closing, &rs)) {
 		uint64_t hard = 0, any = 0;
@@ -139,12 +140,12 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 			any = any > hard ? any : hard;
 		}
 		if (any <= fair) {
-			add_hold(r, SL_CAUSE_LAZY_RESCHED, limit(x, closing, SL_CONF_EXACT), any - hard);
-			add_hold(r, SL_CAUSE_RESCHED_DELAYED, limit(x, closing, SL_CONF_EXACT), hard);
+			put_hold(r, SL_CAUSE_LAZY_RESCHED, exact, any - hard);
+			put_hold(r, SL_CAUSE_RESCHED_DELAYED, exact, hard);
 			fair -= any;
 		}
 	}
-	add_hold(r, SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN, fair);
+	put_hold(r, SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN, fair);
 	return true;
 }
 
@@ -306,8 +307,7 @@ static enum sl_cause place_to_blame(const struct sl_explained *r)
 static void choose_primary(struct sl_explained *r)
 {
 	enum sl_cause place;
-	uint64_t by_cause[SL_CAUSE_HOLD_NR] = { 0 };
-	unsigned int i;
+	unsigned int i, k;
 
 	r->primary = SL_CAUSE_NONE;
 	r->primary_ns = 0;
@@ -321,20 +321,23 @@ static void choose_primary(struct sl_explained *r)
 	}
 	for (i = 0; i < r->nr; i++) {
 		enum sl_cause cause = (enum sl_cause)r->hold[i].cause;
+		unsigned int confidence = r->hold[i].confidence;
+		uint64_t ns = r->hold[i].ns;
 
-		by_cause[cause] += r->hold[i].ns;
-		if (by_cause[cause] > r->primary_ns ||
-		    (by_cause[cause] == r->primary_ns && cause < r->primary)) {
+		/* The parts of a cause lie apart only where their confidence differs. */
+		for (k = i + 1; k < r->nr; k++)
+			if (r->hold[k].cause == cause) {
+				ns += r->hold[k].ns;
+				if (r->hold[k].confidence > confidence)
+					confidence = r->hold[k].confidence;
+			}
+		if (ns > r->primary_ns || (ns == r->primary_ns && cause < r->primary)) {
 			r->primary = cause;
-			r->primary_ns = by_cause[cause];
+			r->primary_ns = ns;
+			/* as sure as the least sure part of it */
+			r->primary_confidence = (enum sl_confidence)confidence;
 		}
 	}
-	/* As sure as the least sure part of it. */
-	if (r->primary != SL_CAUSE_NONE)
-		r->primary_confidence = SL_CONF_EXACT;
-	for (i = 0; i < r->nr; i++)
-		if (r->hold[i].cause == r->primary && r->hold[i].confidence > r->primary_confidence)
-			r->primary_confidence = (enum sl_confidence)r->hold[i].confidence;
 }
 
 static int explain(struct sl_explainer *x, const struct sl_engine *e,

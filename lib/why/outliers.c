@@ -105,11 +105,33 @@ static int encode(struct sl_outliers *o, const struct sl_explained *x)
 	return 0;
 }
 
-static int by_size(const void *a, const void *b)
+/* The value that would stand at index k if v were sorted; reorders v. */
+static uint64_t select_kth(uint64_t *v, uint64_t n, uint64_t k)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint64_t lo = 0, hi = n - 1;
 
-	return x < y ? -1 : x > y;
+	while (lo < hi) {
+		uint64_t pivot = v[lo + (hi - lo) / 2], i = lo, j = hi;
+
+		for (;;) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			uint64_t tmp = v[i];
+
+			v[i++] = v[j];
+			v[j--] = tmp;
+		}
+		/* v[lo..j] <= pivot <= v[j+1..hi]; with i == j that element is the pivot */
+		if (k <= j)
+			hi = j;
+		else
+			lo = j + 1;
+	}
+	return v[k];
 }
 
 static void drop_below(struct sl_outliers *o, uint64_t at_least_ns)
@@ -153,8 +175,7 @@ static void raise_threshold(struct sl_outliers *o)
 		if (!(o->words[at + 2] >> 32))
 			delays[n++] = o->words[at];
 	if (n > keep) {
-		qsort(delays, n, sizeof(*delays), by_size);
-		o->at_least_ns = delays[n - keep];
+		o->at_least_ns = select_kth(delays, n, n - keep);
 		drop_below(o, o->at_least_ns);
 	}
 	free(delays);
