@@ -139,10 +139,14 @@ static int put_front(struct sl_session *s, struct sl_dat_writer *w, struct sl_er
 		r = put_metas(w, s->start_ns, &s->meta, err);
 	if (!r)
 		r = put_tasks(w, s->start_ns, &s->start_tasks, 0, err);
+	/*
+	 * What was learned at the end stands at the head, too: a reader that goes through
+	 * the file once then knows the tasks that were born while recording.
+	 */
 	if (!r)
-		r = put_metas(w, s->end_ns, &s->end_meta, err);
+		r = put_metas(w, s->start_ns, &s->end_meta, err);
 	if (!r)
-		r = put_tasks(w, s->end_ns, &s->end_tasks, 1, err);
+		r = put_tasks(w, s->start_ns, &s->end_tasks, 1, err);
 	if (!r)
 		r = sl_dat_writer_begin_buffer(w, instance->cpus, instance->nr_cpus, err);
 	return r;
