@@ -432,6 +432,9 @@ void sl_dat_stream_init(struct sl_dat_stream *s, struct sl_dat_shared *shared,
 		bytes = size - s->file_start;
 	s->file_end = s->file_start + bytes;
 	s->is_short = bytes < cpu->bytes;
+	/* The size that trace-cmd writes leaves out the count in front of the chunks. */
+	if (s->compressed)
+		s->file_end = size - s->file_end > 4 ? s->file_end + 4 : size;
 	/* Whole pages, no more than there is data. */
 	window_bytes -= window_bytes % page_bytes;
 	if (window_bytes < page_bytes)
@@ -459,6 +462,7 @@ void sl_dat_stream_start(struct sl_dat_stream *s)
 		    sl_dat_pread(sh->file, head, 4, s->file_pos) == 4) {
 			s->chunks_left = sl_load32(head, s->swap);
 			s->file_pos += 4;
+			sh->read_bytes += 4;
 		}
 	} else if (!s->window && s->window_size) {
 		s->window = malloc(s->window_size);
