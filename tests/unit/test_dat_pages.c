@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "trace/source.h"
 #include "util/time.h"
@@ -158,7 +159,26 @@ struct shape {
 	const char *offset;	/* text of the OFFSET option, or NULL */
 	bool options_loop;
 	size_t cut_bytes;	/* leave so many bytes away at the end */
+	bool zlib;		/* a chunk per page */
+	unsigned int table_less;	/* so much less than the data does the table say */
 };
+
+/* The data of a CPU as trace-cmd compresses it: count, then (packed, plain, bytes) each. */
+static void put_chunks(struct bytes *f, const struct bytes *data)
+{
+	size_t at;
+
+	put_int(f, data->n / PAGE, 4);
+	for (at = 0; at < data->n; at += PAGE) {
+		unsigned char packed[2 * PAGE];
+		uLongf len = sizeof(packed);
+
+		assert_int_equal(compress(packed, &len, data->b + at, PAGE), Z_OK);
+		put_int(f, len, 4);
+		put_int(f, PAGE, 4);
+		put(f, packed, len);
+	}
+}
 
 static struct bytes file_bytes;
 static struct cpu_data cpus[2];
@@ -177,7 +197,7 @@ static void write_file(const struct shape *s, unsigned int nr_cpus)
 	put_int(f, s->big, 1);
 	put_int(f, 8, 1);
 	put_int(f, PAGE, 4);
-	put(f, "none\0\0", 6);
+	put(f, s->zlib ? "zlib\0" : "none\0", 6);
 	options_at = f->n;
 	put_int(f, 0, 8);
 
@@ -232,9 +252,16 @@ static void write_file(const struct shape *s, unsigned int nr_cpus)
 
 	put_int_at(f, tables[0], f->n, 8);
 	start = section(f, 3);
+	put_int_at(f, start - 14, s->zlib, 2);
 	for (i = 0; i < nr_cpus; i++) {
-		put_int_at(f, tables[1] + 20 * i + 4, f->n, 8);
-		put(f, cpus[i].data.b, cpus[i].data.n);
+		size_t from = f->n;
+
+		put_int_at(f, tables[1] + 20 * i + 4, from, 8);
+		if (s->zlib)
+			put_chunks(f, &cpus[i].data);
+		else
+			put(f, cpus[i].data.b, cpus[i].data.n);
+		put_int_at(f, tables[1] + 20 * i + 12, f->n - from - s->table_less, 8);
 	}
 	section_end(f, start);
 	assert_true(s->cut_bytes <= f->n);
@@ -309,10 +336,10 @@ static void expect_lost(const struct sl_event *ev, uint64_t from_ns, uint64_t un
 }
 
 static const struct shape shapes[] = {
-	{ false, 8, "mono", NULL, false, 0 },
-	{ true, 8, "mono", NULL, false, 0 },
-	{ false, 4, "mono", NULL, false, 0 },
-	{ true, 4, "mono", NULL, false, 0 },
+	{ .long_bytes = 8, .clock = "mono" },
+	{ .big = true, .long_bytes = 8, .clock = "mono" },
+	{ .long_bytes = 4, .clock = "mono" },
+	{ .big = true, .long_bytes = 4, .clock = "mono" },
 };
 
 #define FOR_SHAPES(s) \
@@ -593,6 +620,60 @@ static void merged_by_time(void **state)
 	}
 }
 
+/* The size in trace-cmd's table leaves out the chunk count; others count everything. */
+static void last_chunk_is_read(void **state)
+{
+	unsigned int less;
+
+	(void)state;
+	FOR_SHAPES(base) {
+		for (less = 0; less <= 4; less += 4) {
+			struct shape s = *base;
+
+			s.zlib = true;
+			s.table_less = less;
+			for (unsigned int i = 0; i < 2; i++) {
+				cpu_begin(&s, i, i);
+				page_begin(&cpus[i], 100);
+				waking(&cpus[i], 1, 1);
+				page_end(&cpus[i], 0, 0);
+				page_begin(&cpus[i], 200);
+				waking(&cpus[i], 1, 2);
+				page_end(&cpus[i], 0, 0);
+			}
+			write_file(&s, 2);
+			assert_int_equal(read_file(3), 4);
+			expect_waking(&events[1], 101, 1);
+			expect_waking(&events[3], 201, 2);
+			assert_int_equal(skipped.truncated_bytes, 0);
+		}
+	}
+}
+
+/* The last chunk is cut: what the chunks before it hold is delivered. */
+static void cut_inside_chunk(void **state)
+{
+	(void)state;
+	FOR_SHAPES(base) {
+		struct shape s = *base;
+
+		s.zlib = true;
+		s.cut_bytes = 10;
+		cpu_begin(&s, 0, 0);
+		page_begin(&cpus[0], 100);
+		waking(&cpus[0], 1, 1);
+		page_end(&cpus[0], 0, 0);
+		page_begin(&cpus[0], 200);
+		waking(&cpus[0], 1, 2);
+		page_end(&cpus[0], 0, 0);
+		write_file(&s, 1);
+		assert_int_equal(read_file(100), 2);
+		expect_waking(&events[0], 101, 1);
+		expect_lost(&events[1], 101, SL_TIME_NONE, UINT64_MAX);
+		assert_int_equal(skipped.truncated_bytes, 10);
+	}
+}
+
 static void offset_option(void **state)
 {
 	struct shape s = shapes[0];
@@ -661,6 +742,8 @@ int main(void)
 		cmocka_unit_test(damaged_pages),
 		cmocka_unit_test(backwards_is_clamped),
 		cmocka_unit_test(merged_by_time),
+		cmocka_unit_test(last_chunk_is_read),
+		cmocka_unit_test(cut_inside_chunk),
 		cmocka_unit_test(offset_option),
 		cmocka_unit_test(refusals),
 	};
