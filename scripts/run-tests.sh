@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.."
 
 O=$(realpath -m "${O:-build}")
 SCHEDLAT=${SCHEDLAT:-$O/schedlat}
-export O SCHEDLAT CMOCKA_MESSAGE_OUTPUT=TAP
+export O SCHEDLAT CMOCKA_MESSAGE_OUTPUT=TAP PYTHONDONTWRITEBYTECODE=1
 # Adds "passed failed skipped" to this file instead of printing the last line.
 counts=${SL_COUNTS:-}
 
