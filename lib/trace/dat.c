@@ -447,7 +447,7 @@ static unsigned int put_item(struct dat *d, struct sl_dat_stream *s, struct sl_e
 	} else {
 		ev->ts_ns = s->ts_ns;
 		ev->cpu = s->cpu;
-		if (!sl_bind_decode_fast(s->bind, s->rec, s->rec_bytes, &d->strings, ev)) {
+		if (!sl_bind_decode(s->bind, s->rec, s->rec_bytes, &d->strings, ev)) {
 			d->source.info.skipped.bad_records++;
 			n = 0;
 		}
@@ -505,7 +505,8 @@ static unsigned int put_run(struct dat *d, struct sl_dat_stream *s, struct sl_ev
 				d->source.info.skipped.unbound_events++;
 		}
 		ts_ns = now;
-		if (ts_ns >= limit || n >= max || d->strings.used >= STRINGS_BYTES) {
+		/* Strings need no look here: those of a page are no more than a page. */
+		if (ts_ns >= limit || n >= max) {
 			step = false;
 			break;
 		}
