@@ -173,18 +173,23 @@ static int drain_to_file(struct thread *t, struct cpu_reader *cpu)
 	return r;
 }
 
-/* Whole sub-buffers to the sink; `last`: the partial one, too. */
+/*
+ * Everything that was there when the round began, the events of the partial
+ * sub-buffer included: the sink needs all CPUs up to one instant. When a CPU
+ * writes faster than we read, its buffer's size is the end of the round.
+ */
 static int feed_sink(struct thread *t, unsigned int index, bool last)
 {
 	const unsigned int page_bytes = t->readers->instance->page_bytes;
 	struct cpu_reader *cpu = &t->readers->cpus[index];
 	const struct sl_page_sink *sink = t->readers->sink;
+	const uint64_t limit = cpu->bytes + t->readers->instance->buffer_bytes;
+	int r;
 
-	for (;;) {
+	while (last || cpu->bytes < limit) {
 		ssize_t n = splice(cpu->raw_fd, NULL, t->pipe[1], NULL, SINK_PAGES * page_bytes,
 				   SPLICE_F_NONBLOCK);
 		size_t have;
-		int r;
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -200,19 +205,15 @@ static int feed_sink(struct thread *t, unsigned int index, bool last)
 		if (r < 0)
 			return r;
 		cpu->bytes += n;
-		if (!last && (size_t)n < SINK_PAGES * page_bytes / 2)
-			return 0;
 	}
-	while (last) {
-		int r = read_page(t, cpu, t->page);
-
-		if (r > 0)
-			r = sink->pages(sink->arg, index, t->page, 1) ?: 1;
+	do {
+		r = read_page(t, cpu, t->page);
 		if (r <= 0)
 			return r;
 		cpu->bytes += page_bytes;
-	}
-	return 0;
+		r = sink->pages(sink->arg, index, t->page, 1);
+	} while (!r && last);
+	return r;
 }
 
 static void thread_failed(struct thread *t, unsigned int index, int error)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "live/command.h"
+#include "live/flight.h"
 #include "live/meta.h"
 #include "live/reader.h"
 #include "live/session.h"
@@ -198,7 +199,13 @@ static void add_end_meta(struct sl_session *s, const struct sl_command *command)
 		sl_kv_addf(list, "flight.waits_total", "%" PRIu64, result->waits);
 		sl_kv_addf(list, "flight.waits_above", "%" PRIu64, result->waits_above);
 		sl_kv_addf(list, "flight.events_kept", "%" PRIu64, result->events_kept);
+		sl_kv_addf(list, "flight.events_dropped", "%" PRIu64, s->flight_stats.events_dropped);
+		sl_kv_addf(list, "flight.kept_pages", "%" PRIu64, s->flight_stats.pages_kept);
 		sl_kv_addf(list, "flight.dropped_pages", "%" PRIu64, result->pages_dropped);
+		sl_kv_addf(list, "flight.dropped_bytes", "%" PRIu64,
+			   result->pages_dropped * s->instance.page_bytes);
+		sl_kv_addf(list, "flight.early_pages", "%" PRIu64, s->flight_stats.pages_early);
+		sl_kv_addf(list, "flight.margin_ns", "%" PRIu64, s->flight_stats.margin_ns);
 	}
 	sl_cgroups_meta(&s->start_cgroups, &s->end_cgroups, list);
 }
@@ -288,6 +295,21 @@ static int copy_formats(struct sl_session *s, struct sl_err *err)
 	return 0;
 }
 
+static int finish_flight(struct sl_session *s, struct sl_err *err)
+{
+	struct sl_record_result *result = s->result;
+	int r = sl_flight_finish(s->flight, s->bytes, &s->flight_stats, err);
+
+	result->waits = s->flight_stats.waits;
+	result->waits_above = s->flight_stats.waits_above;
+	result->windows = s->flight_stats.windows;
+	result->events_kept = s->flight_stats.events_kept;
+	result->pages_dropped = s->flight_stats.pages_dropped;
+	if (r < 0)
+		result->truncated = true;
+	return r;
+}
+
 /* Tracing on, run, tracing off, drain. The readers are started, and ended here. */
 static int trace(struct sl_session *s, struct sl_command *command, struct sl_readers *readers,
 		 struct sl_err *err)
@@ -318,6 +340,10 @@ static int trace(struct sl_session *s, struct sl_command *command, struct sl_rea
 		result->truncated = true;
 		if (!r)
 			r = sl_err_set(err, r2, "%s", reader_err.msg);
+	}
+	if (s->flight) {
+		r2 = finish_flight(s, r < 0 ? NULL : err);
+		r = r < 0 ? r : r2;
 	}
 	result->own_cpu_ns = own_cpu_ns() - cpu_ns;
 	result->duration_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
@@ -357,6 +383,8 @@ static int set_up(struct sl_session *s, struct sl_readers **ret_readers, struct 
 		.instance = &s->instance,
 		.avoid_cpus = params->cpus,
 	};
+	unsigned int nr_tids;
+	const int *tids;
 	int r;
 
 	r = sl_instance_create(&instance_params, &s->instance, err);
@@ -370,10 +398,31 @@ static int set_up(struct sl_session *s, struct sl_readers **ret_readers, struct 
 	s->result->nr_cpus = s->instance.nr_cpus;
 	s->result->nr_event_kinds = s->instance.nr_enabled;
 	snprintf(s->result->clock, sizeof(s->result->clock), "%s", s->instance.clock);
-	readers_params.fds = s->fds;
+	if (params->flight_ns) {
+		const struct sl_flight_params flight_params = {
+			.instance = &s->instance,
+			.fds = s->fds,
+			.formats = s->formats,
+			.flight_ns = params->flight_ns,
+			.threshold_ns = params->threshold_ns,
+		};
+
+		r = sl_flight_new(&flight_params, &s->flight, err);
+		if (r < 0)
+			return r;
+		readers_params.sink = sl_flight_sink(s->flight);
+	} else {
+		readers_params.fds = s->fds;
+	}
 	r = sl_readers_start(&readers_params, ret_readers, err);
 	if (r < 0)
 		return r;
+	if (s->flight) {
+		tids = sl_readers_tids(*ret_readers, &nr_tids);
+		r = sl_flight_ignore(s->flight, tids, nr_tids, err);
+		if (r < 0)
+			return r;
+	}
 	add_start_meta(s, *ret_readers);
 	r = sl_tasks_scan(&s->start_tasks, err);
 	if (!r)
@@ -402,6 +451,7 @@ static int wind_up(struct sl_session *s, struct sl_command *command, int traced,
 
 static void session_clear(struct sl_session *s)
 {
+	sl_flight_free(s->flight);
 	sl_session_close_files(s);
 	for (unsigned int i = 0; s->formats && i < sl_event_descs_nr; i++)
 		free(s->formats[i]);

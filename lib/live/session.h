@@ -6,12 +6,11 @@
 #ifndef SL_LIVE_SESSION_H
 #define SL_LIVE_SESSION_H
 
+#include "live/flight.h"
 #include "live/instance.h"
 #include "live/record.h"
 #include "live/tasks.h"
 #include "live/text.h"
-
-struct sl_flight;
 
 struct sl_session {
 	const struct sl_record_params *params;
@@ -26,7 +25,8 @@ struct sl_session {
 	struct sl_task_list start_tasks, end_tasks;
 	struct sl_cgroup_list start_cgroups, end_cgroups;
 	uint64_t start_ns, stop_ns, end_ns;	/* instance clock; end: metadata of the end */
-	struct sl_flight *flight;
+	struct sl_flight *flight;	/* NULL: everything is kept */
+	struct sl_flight_stats flight_stats;
 };
 
 /* Temporary files, in the directory of the output. */

@@ -22,7 +22,7 @@ refused 129 "not a size" -m -8M
 refused 129 "not a size" -m 99999999999999999999M
 refused 129 "10" -d 10
 refused 129 "above 0" -d 0s
-refused 129 "CPU list" -C a
+refused 129 "CPUs" -C a
 refused 129 "CPU" -C 0-99999
 refused 129 "pid" -p x
 refused 129 "tid" -t 1,
