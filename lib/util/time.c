@@ -127,15 +127,17 @@ char *sl_time_fmt_human(char *buf, size_t size, uint64_t ns)
 {
 	static const char *const unit[] = { "us", "ms", "s" };
 	uint64_t scale = 1000;
+	double value;
 	int i;
 
 	if (ns < 1000) {
 		snprintf(buf, size, "%" PRIu64 " ns", ns);
 		return buf;
 	}
-	for (i = 0; i < 2 && ns >= scale * 1000; i++)
+	/* Three digits after rounding: 999.9 us is "1.00 ms", not "1000 us". */
+	for (i = 0; i < 2 && ns >= scale * 1000 - scale / 2; i++)
 		scale *= 1000;
-	snprintf(buf, size, "%.*f %s", ns / scale >= 100 ? 0 : ns / scale >= 10 ? 1 : 2,
-		 (double)ns / (double)scale, unit[i]);
+	value = (double)ns / (double)scale;
+	snprintf(buf, size, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit[i]);
 	return buf;
 }
