@@ -10,6 +10,7 @@ threads print the same bytes; the text report works; and the same trace as a
 binary file gives the same answer. SL_ALL_VARIANTS=1 takes every shape of file
 instead of a rotating few.
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -26,20 +27,20 @@ import sltext  # noqa: E402
 
 SCHEDLAT = os.environ.get("SCHEDLAT", "./schedlat")
 DEFAULT_ARGS = {"--why": "0ns", "--waits": "all"}
-PER_TRACE = 3
+PER_TRACE = 2
 DISCARDS = ("already_running already_queued idle_task not_successful never_queued open_at_loss "
             "inconsistent clock_skew open_at_end exited own_thread filtered").split()
 NO_SAMPLE = {"lost-events", "inconsistent", "clock-skew", "open-at-end"}
-tests = 0
 
 
-def ok(good, name, why=()):
-    global tests
-    tests += 1
-    print(f"{'ok' if good else 'not ok'} {tests} - {name}")
-    for line in why if not good else ():
-        print(f"#   {line}")
-    sys.stdout.flush()
+class Results:
+    """What one trace gave; traces run side by side, and are printed in order."""
+
+    def __init__(self):
+        self.lines = []
+
+    def ok(self, good, name, why=()):
+        self.lines.append((good, name, () if good else tuple(why)))
 
 
 def run(path, args):
@@ -309,19 +310,22 @@ def difference(a, b, path=""):
     return f"{path}: {json.dumps(b)[:200]}, as text {json.dumps(a)[:200]}"
 
 
-def one(name, index, tmp):
+def one(job):
+    name, index, tmp = job
+    results = Results()
+    ok = results.ok
     path = HERE / f"{name}.txt"
     expect = Expect(HERE / f"{name}.expect")
     args = expect.command()
     status, raw, err = run(path, args)
     if status:
         ok(False, f"{name}: expectation", [f"exit {status}: {err.decode(errors='replace')[:500]}"])
-        return
+        return results.lines
     try:
         doc = json.loads(raw)
     except ValueError as bad:
         ok(False, f"{name}: expectation", [f"no JSON: {bad}"])
-        return
+        return results.lines
     why = check_always(doc, raw)
     ok(not why, f"{name}: sums and counters", why)
     why = check_expect(expect, doc)
@@ -343,15 +347,22 @@ def one(name, index, tmp):
         left, right = comparable(raw), comparable(binary)
         ok(left == right, f"{name}: as {variant}", [difference(left, right)])
         dat.unlink()
+    return results.lines
 
 
 def main():
     names = sorted(p.stem for p in HERE.glob("*.txt"))
     chosen = sys.argv[1:] or names
-    with tempfile.TemporaryDirectory() as tmp:
-        for name in chosen:
-            one(name, names.index(name), tmp)
-    print(f"1..{tests}")
+    number = 0
+    with tempfile.TemporaryDirectory() as tmp, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for lines in pool.map(one, [(name, names.index(name), tmp) for name in chosen]):
+            for good, what, why in lines:
+                number += 1
+                print(f"{'ok' if good else 'not ok'} {number} - {what}", flush=True)
+                for line in why:
+                    print(f"#   {line}")
+    print(f"1..{number}")
 
 
 main()
