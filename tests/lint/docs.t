@@ -74,6 +74,15 @@ for name, title in titles.items():
          {c["name"] for c in columns if c["set"] == name},
          items(section("schedlat-report.1", title, "Ss")))
 
+readme = re.search(r"^<!-- example -->\n```\n\$ ./schedlat (.*?)\n(.*?)```$",
+                   tap.text("README.md"), re.M | re.S)
+if t.ok(readme, "the README has an example"):
+    out = tap.run(*readme.group(1).split()).stdout
+    t.none([f"README: {a!r}, now: {b!r}" for a, b in
+            zip(readme.group(2).splitlines() + [""], out.splitlines() + [""]) if a != b]
+           + ([] if readme.group(2).count("\n") == out.count("\n") else ["other number of lines"]),
+           "the README's example is what the tool prints (else: scripts/update-readme.sh)")
+
 golden = sorted(glob.glob("tests/golden/*.txt"))
 if golden:
     report = json.loads(tap.run("report", "-i", golden[0], "--json", "--why=0ns").stdout)

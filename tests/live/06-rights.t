@@ -9,7 +9,7 @@ chmod 755 "$tmp"
 cp "$SCHEDLAT" "$tmp/tool"
 nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
-out=$(nobody ./tool record -d 1s -o /tmp/schedlat-nobody.dat 2>&1)
+out=$(nobody ./tool record -d 1s -o "${TMPDIR:-/tmp}/schedlat-nobody.dat" 2>&1)
 is $? 1 "unprivileged: status"
 is "$(wc -l <<<"$out")" 1 "unprivileged: one line"
 matches "$out" "no right to use tracefs at $TRACEFS.*run as root" "unprivileged: which right"
