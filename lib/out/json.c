@@ -2,6 +2,7 @@
 #include "out/json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,34 +110,62 @@ static json_t *json_primary(const struct sl_wait *wait)
 	return NULL;
 }
 
-static json_t *json_segment(const struct sl_segment *seg)
+/* A name as a JSON string: what sl_fmt_escape() leaves still has quotes and backslashes. */
+static void print_name(FILE *file, const char *name)
 {
-	bool fair = sl_cause_descs[seg->cause].family == SL_FAMILY_FAIR;
-	json_t *object = json_object(), *occupant = json_object(), *evidence = json_array();
-	int bad = 0;
+	char text[4 * SL_COMM_LEN + 1];
+	const char *p;
 
-	bad |= sl_json_set(occupant, "tid", sl_json_id(seg->occupant_tid));
-	bad |= sl_json_set(occupant, "comm", sl_json_text(seg->occupant_comm));
-	if (seg->evidence_event) {
-		json_t *event = json_object();
-
-		bad |= sl_json_set(event, "event", sl_json_text(seg->evidence_event));
-		bad |= sl_json_set(event, "ts_ns", sl_json_ns(seg->evidence_ns));
-		bad |= sl_json_set(event, "cpu", sl_json_id(seg->evidence_cpu));
-		bad |= sl_json_append(evidence, event);
+	if (!*name) {
+		fputs("null", file);
+		return;
 	}
-	bad |= sl_json_set(object, "kind", sl_json_text(sl_segment_kind_name(seg)));
-	bad |= sl_json_set(object, "cpu", sl_json_id(seg->cpu));
-	bad |= sl_json_set(object, "start_ns", sl_json_ns(seg->start_ns));
-	bad |= sl_json_set(object, "ns", sl_json_ns(seg->ns));
-	bad |= sl_json_set(object, "occupant", occupant);
-	bad |= sl_json_set(object, "reason", sl_json_text(fair ? sl_cause_descs[seg->cause].id : NULL));
-	bad |= sl_json_set(object, "confidence", sl_json_text(sl_confidence_name(seg->confidence)));
-	bad |= sl_json_set(object, "evidence", evidence);
-	if (!bad)
-		return object;
-	json_decref(object);
-	return NULL;
+	putc('"', file);
+	for (p = sl_fmt_escape(text, sizeof(text), name, true); *p; p++) {
+		if (*p == '"' || *p == '\\')
+			putc('\\', file);
+		putc(*p, file);
+	}
+	putc('"', file);
+}
+
+static void print_id(FILE *file, const char *before, int64_t id)
+{
+	if (id < 0)
+		fprintf(file, "%snull", before);
+	else
+		fprintf(file, "%s%" PRId64, before, id);
+}
+
+/*
+ * By hand: a recording has many more segments than anything else, and building
+ * objects for each took most of the time of a report with every wait in it.
+ */
+static void print_segment(FILE *file, const struct sl_segment *seg)
+{
+	const struct sl_cause_desc *desc = &sl_cause_descs[seg->cause];
+
+	fprintf(file, "{\"kind\": \"%s\"", sl_segment_kind_name(seg));
+	print_id(file, ", \"cpu\": ", seg->cpu);
+	fprintf(file, ", \"start_ns\": %" PRIu64 ", \"ns\": %" PRIu64, seg->start_ns, seg->ns);
+	print_id(file, ", \"occupant\": {\"tid\": ", seg->occupant_tid);
+	fputs(", \"comm\": ", file);
+	print_name(file, seg->occupant_comm);
+	if (desc->family == SL_FAMILY_FAIR)
+		fprintf(file, "}, \"reason\": \"%s\"", desc->id);
+	else
+		fputs("}, \"reason\": null", file);
+	fprintf(file, ", \"confidence\": \"%s\", \"evidence\": [", sl_confidence_name(seg->confidence));
+	if (seg->evidence_event) {
+		fprintf(file, "{\"event\": \"%s\", \"ts_ns\": ", seg->evidence_event);
+		if (seg->evidence_ns == SL_TIME_NONE)
+			fputs("null", file);
+		else
+			fprintf(file, "%" PRIu64, seg->evidence_ns);
+		print_id(file, ", \"cpu\": ", seg->evidence_cpu);
+		putc('}', file);
+	}
+	fputs("]}", file);
 }
 
 static json_t *json_taints(unsigned int taints)
@@ -170,24 +199,24 @@ static json_t *json_place_causes(const struct sl_wait *wait)
 }
 
 /* null when segments were not asked for, an empty list when there is no time to split. */
-static json_t *json_segments(const struct sl_wait *wait)
+static void print_segments(FILE *file, const struct sl_wait *wait)
 {
-	json_t *array;
 	unsigned int i;
-	int bad = 0;
 
-	if (!wait->segments && wait->delay_ns)
-		return json_null();
-	array = json_array();
-	for (i = 0; i < wait->nr_segments; i++)
-		bad |= sl_json_append(array, json_segment(&wait->segments[i]));
-	if (!bad)
-		return array;
-	json_decref(array);
-	return NULL;
+	if (!wait->segments && wait->delay_ns) {
+		fputs("null", file);
+		return;
+	}
+	putc('[', file);
+	for (i = 0; i < wait->nr_segments; i++) {
+		if (i)
+			fputs(", ", file);
+		print_segment(file, &wait->segments[i]);
+	}
+	putc(']', file);
 }
 
-json_t *sl_json_wait(const struct sl_wait *wait)
+static json_t *json_wait(const struct sl_wait *wait)
 {
 	json_t *object = json_object();
 	int bad = 0;
@@ -217,16 +246,31 @@ json_t *sl_json_wait(const struct sl_wait *wait)
 			   sl_json_text(wait->place_causes ?
 					sl_confidence_name(wait->place_confidence) : NULL));
 	bad |= sl_json_set(object, "taints", json_taints(wait->taints));
-	bad |= sl_json_set(object, "segments", json_segments(wait));
 	if (!bad)
 		return object;
 	json_decref(object);
 	return NULL;
 }
 
+int sl_json_print_wait(struct sl_out *out, const struct sl_wait *wait)
+{
+	json_t *object = json_wait(wait);
+	int ret;
+
+	if (!object)
+		return -ENOMEM;
+	putc('{', out->file);
+	ret = json_dumpf(object, out->file, JSON_EMBED);
+	json_decref(object);
+	fputs(", \"segments\": ", out->file);
+	print_segments(out->file, wait);
+	putc('}', out->file);
+	return ret && !ferror(out->file) ? -ENOMEM : 0;
+}
+
 int sl_out_timehist_json_line(struct sl_out *out, const struct sl_wait *wait)
 {
-	int ret = sl_json_print(out, sl_json_wait(wait));
+	int ret = sl_json_print_wait(out, wait);
 
 	putc('\n', out->file);
 	return ret;

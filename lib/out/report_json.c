@@ -295,11 +295,22 @@ static void list_open(struct list *list, struct sl_out *out, const char *before,
 	fprintf(out->file, "%s\"%s\": [", before, key);
 }
 
-static int list_item(struct list *list, json_t *value)
+static void list_next(struct list *list)
 {
 	fprintf(list->out->file, "%s\n%s", list->any ? "," : "", list->indent);
 	list->any = true;
+}
+
+static int list_item(struct list *list, json_t *value)
+{
+	list_next(list);
 	return sl_json_print(list->out, value);
+}
+
+static int list_wait(struct list *list, const struct sl_wait *wait)
+{
+	list_next(list);
+	return sl_json_print_wait(list->out, wait);
 }
 
 static void list_close(struct list *list)
@@ -372,7 +383,7 @@ static int print_why(struct sl_out *out, const struct sl_report *report)
 	list_close(&list);
 	list_open(&list, out, ",\n  ", "waits", "   ");
 	for (i = 0; i < why->nr_waits && !ret && !ferror(out->file); i++)
-		ret = list_item(&list, sl_json_wait(&why->waits[i]));
+		ret = list_wait(&list, &why->waits[i]);
 	list_close(&list);
 	list_open(&list, out, ",\n  ", "not_assessable", "   ");
 	for (i = 0; i < SL_CAUSE_NR && !ret; i++)

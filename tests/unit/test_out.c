@@ -562,8 +562,13 @@ static void test_json(void **state)
 
 	(void)state;
 	fill(&f);
+	strcpy(f.segments[2].occupant_comm, "q\"\\\xfe\t");
 	root = report_json(&f);
 	check_json_keys(root);
+	segment = json_array_get(json_object_get(json_object_get(root, "why"), "waits"), 0);
+	segment = json_array_get(json_object_get(segment, "segments"), 2);
+	assert_string_equal(json_string_value(json_object_get(json_object_get(segment, "occupant"), "comm")),
+			    "q\"\\\\xfe\\x09");
 	assert_string_equal(json_string_value(json_object_get(json_object_get(root, "input"), "file")),
 			    "bad\\x0aname.dat");
 	assert_int_equal(json_array_size(json_object_get(json_object_get(root, "input"), "capabilities")), 4);
