@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Damaged recordings: 200 truncations and 2000 bit flips, the same ones every time. TAP.
+"""Damaged recordings: 200 truncations and 2000 bit flips, the same ones every time, and the
+seeds and earlier findings of fuzzing. TAP.
 
 Whatever the file holds, the report ends by itself with status 0, 1 or 2, prints
 either a report that adds up or one line that names the file, and no sanitizer
@@ -22,7 +23,9 @@ import mkdat  # noqa: E402
 import sltext  # noqa: E402
 
 SCHEDLAT = os.environ.get("SCHEDLAT", "./schedlat")
+CORPUS = HERE / "corpus" / "fuzz_report"
 TRUNCATIONS, FLIPS = 200, 2000
+NAMES = {"cut": "cut", "flipped": "with a flipped bit", "seed": "of the fuzzing corpus"}
 SHAPES = {
     "v6": ("softirq-with-nested-irq", {"version": 6}),
     "v7": ("lost-on-its-cpu", {"version": 7, "stamps": "absolute", "per_page": 3}),
@@ -52,6 +55,8 @@ def damages():
         flipped = bytearray(data)
         flipped[at] ^= 1 << bit
         yield f"{name} bit {bit} of byte {at} flipped", bytes(flipped)
+    for path in sorted(CORPUS.iterdir()):
+        yield f"seed {path.name}", path.read_bytes()[1:]    # behind the harness's own byte
 
 
 def judge(path):
@@ -95,21 +100,22 @@ def one(job):
 
 
 def main():
-    bad = {"cut": [], "flipped": []}
+    bad = {"cut": [], "flipped": [], "seed": []}
     with tempfile.TemporaryDirectory() as tmp, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [(damage, tmp, i) for i, damage in enumerate(damages())]
         for name, why in pool.map(one, jobs):
             if why:
-                bad["cut" if " cut " in name else "flipped"].append((name, why))
+                bad[next(what for what in bad if what in name)].append((name, why))
         keep = os.environ.get("SL_KEEP_DAMAGED")
         if keep:
             data = dict(damages())
-            for i, (name, _) in enumerate(bad["cut"] + bad["flipped"]):
+            for i, (name, _) in enumerate(sum(bad.values(), [])):
                 pathlib.Path(keep, f"{i} {name}.dat").write_bytes(data[name])
-    print("1..2")
-    for number, (what, count) in enumerate((("cut", TRUNCATIONS), ("flipped", FLIPS)), 1):
-        print(f"{'not ok' if bad[what] else 'ok'} {number} - {count} files {what}: no crash, no hang, "
+    counts = {"cut": TRUNCATIONS, "flipped": FLIPS, "seed": len(list(CORPUS.iterdir()))}
+    print(f"1..{len(counts)}")
+    for number, (what, count) in enumerate(counts.items(), 1):
+        print(f"{'not ok' if bad[what] else 'ok'} {number} - {count} files {NAMES[what]}: no crash, no hang, "
               "no finding")
         for name, why in bad[what][:10]:
             print(f"# {name}:")
