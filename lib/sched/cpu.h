@@ -36,6 +36,7 @@ struct sl_resched {
 
 struct sl_cpu {
 	uint64_t last_ns;
+	uint64_t read_ns;	/* when sums[] were last read; what was said then stays said */
 	uint8_t slot;		/* where time goes now */
 	uint8_t task_slot;	/* where it goes outside of interrupts */
 	uint8_t irq_depth, softirq_depth;
@@ -86,6 +87,28 @@ static inline void sl_cpu_advance(struct sl_cpu *c, uint64_t now_ns)
 {
 	c->sums[c->slot] += sl_since(now_ns, c->last_ns);
 	c->last_ns = now_ns;
+}
+
+/*
+ * sums[] as they are at now_ns, without moving last_ns. Storing one of them right
+ * before all are read, as advancing would, stalls the processor.
+ */
+static inline void sl_cpu_sums_at(struct sl_cpu *c, uint64_t now_ns, uint64_t ret_ns[SL_SLOT_NR])
+{
+	c->read_ns = now_ns;
+	memcpy(ret_ns, c->sums, sizeof(c->sums));
+	ret_ns[c->slot] += sl_since(now_ns, c->last_ns);
+}
+
+/*
+ * We learn now what the CPU has been doing: that holds from the last time its sums
+ * were read on, which this returns, and which time is accounted up to.
+ */
+static inline uint64_t sl_cpu_advance_to_read(struct sl_cpu *c)
+{
+	if (c->read_ns > c->last_ns)
+		sl_cpu_advance(c, c->read_ns);
+	return c->last_ns;
 }
 
 /* Double the ring if a task still waits that began before its second oldest entry. */

@@ -153,9 +153,10 @@ struct sl_task *sl_tasks_create(struct sl_tasks *tasks, int32_t tid)
 		if (!grown)
 			return NULL;
 		tasks->slabs = grown;
-		slab = calloc(SL_TASK_SLAB, sizeof(*slab));
+		slab = aligned_alloc(_Alignof(struct sl_task), SL_TASK_SLAB * sizeof(*slab));
 		if (!slab)
 			return NULL;
+		memset(slab, 0, SL_TASK_SLAB * sizeof(*slab));
 		tasks->slabs[tasks->nr_slabs++] = slab;
 	}
 	if (tasks->hash_used * 2 > tasks->hash_mask && hash_grow(tasks))

@@ -66,39 +66,38 @@ struct sl_piece {
 	int cpu;
 };
 
+/* Laid out by use: the first line serves every event, the next two every wait. */
 struct sl_task {
 	int32_t tid, tgid;		/* tgid -1: unknown */
-	uint32_t index;
+	char comm[SL_COMM_LEN];
+	int16_t prio;
+	int16_t cpu;			/* runs there, is queued there, or ran there last; -1 */
+	int16_t ran_cpu;		/* ran there last; -1 */
 	uint8_t state;			/* enum sl_task_state */
 	uint8_t wait_kind;		/* enum sl_wait_kind, while WAKING or QUEUED */
 	uint8_t sched_class;		/* enum sl_class */
 	uint8_t flags;
-	int16_t prio;
-	int16_t cpu;			/* runs there, is queued there, or ran there last; -1 */
-	int16_t ran_cpu;		/* ran there last; -1 */
-	char comm[SL_COMM_LEN];
-
+	int8_t verdict;			/* consumer's cache: 0 not asked, 1 selected, -1 not */
+	int8_t policy;			/* from the metadata; -1: unknown */
+	uint32_t index;
 	/* the wait that is open, or the wakeup that is pending */
 	uint64_t waking_ns;		/* SL_TIME_NONE: no sched_waking */
 	uint64_t queued_ns;		/* when it became runnable on a queue; SL_TIME_NONE: not yet */
-	struct sl_task *waker;
-	int16_t waker_cpu, prev_cpu, wake_cpu;
 	uint8_t waker_context;
 	uint8_t nr_idle;		/* entries of idle[] */
 	uint16_t migrations;
-
-	/* consumer's caches, cleared when name, class or group of the task change */
-	void *group[SL_WAIT_NR];
-	int8_t verdict;			/* 0 not asked, 1 selected, -1 not */
-
-	/* from the metadata */
-	int8_t policy;			/* -1: unknown */
 	uint16_t nr_pieces;
-	uint64_t slice_ns;		/* 0: unknown */
-	const char *cgroup;		/* NULL: unknown; owned by the metadata */
 
-	/* sums of its CPU when it was queued there, and what earlier CPUs contributed */
-	uint64_t since[SL_SLOT_NR];
+	struct sl_task *waker __attribute__((aligned(64)));
+	int16_t waker_cpu, prev_cpu, wake_cpu;
+	void *group[SL_WAIT_NR];	/* consumer's cache; see sl_task_identity_changed() */
+	uint64_t slice_ns;		/* from the metadata; 0: unknown */
+	const char *cgroup;		/* from the metadata, which owns it; NULL: unknown */
+
+	/* sums of its CPU when it was queued there */
+	uint64_t since[SL_SLOT_NR] __attribute__((aligned(64)));
+
+	/* what earlier CPUs of the wait contributed */
 	uint64_t moved[SL_SLOT_NR];
 	struct sl_piece *pieces;	/* nr_pieces of them, capacity cap_pieces */
 	uint32_t cap_pieces;

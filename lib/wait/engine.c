@@ -343,7 +343,7 @@ static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_even
 	t->cpu = (int16_t)c->cpu;
 	sl_task_saw_cpu(t, c->cpu);
 	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)t->sched_class);
-	sl_cpu_change(&e->cpus, c, c->last_ns, (enum sl_slot)c->task_slot, (enum sl_ev_kind)ev->kind);
+	sl_cpu_change(&e->cpus, c, sl_cpu_advance_to_read(c), (enum sl_slot)c->task_slot, (enum sl_ev_kind)ev->kind);
 	sl_cpu_update_free(&e->cpus, c, ev->ts_ns);
 }
 
@@ -353,7 +353,7 @@ static void learn_class(struct sl_engine *e, struct sl_cpu *c, const struct sl_e
 	sl_task_set_prio(c->curr, ev->switched.prev_prio);
 	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)c->curr->sched_class);
 	if (c->slot == SL_SLOT_LOST && !c->irq_depth && !c->softirq_depth)
-		sl_cpu_change(&e->cpus, c, c->last_ns, (enum sl_slot)c->task_slot, SL_EV_SWITCH);
+		sl_cpu_change(&e->cpus, c, sl_cpu_advance_to_read(c), (enum sl_slot)c->task_slot, SL_EV_SWITCH);
 }
 
 static inline void leave_cpu(struct sl_engine *e, struct sl_cpu *c, struct sl_task *t,
@@ -399,7 +399,7 @@ static void missed_switch(struct sl_engine *e, struct sl_cpu *c, uint64_t now_ns
 	c->task_slot = SL_SLOT_LOST;
 	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
 	if (e->want_causes)
-		sl_cpu_change(&e->cpus, c, c->last_ns, SL_SLOT_LOST, SL_EV_LOST);
+		sl_cpu_change(&e->cpus, c, sl_cpu_advance_to_read(c), SL_SLOT_LOST, SL_EV_LOST);
 	c->unsure_ns = now_ns;
 	sl_cpu_update_free(&e->cpus, c, now_ns);
 }
@@ -418,9 +418,10 @@ static void run_unexpectedly(struct sl_engine *e, struct sl_cpu *c, struct sl_ta
 	}
 }
 
-static void switch_account(struct sl_engine *e, struct sl_cpu *c, struct sl_task *next,
+static inline void switch_account(struct sl_engine *e, struct sl_cpu *c, struct sl_task *next,
 			   uint64_t now_ns)
 {
+	sl_cpu_advance(c, now_ns);
 	if (next->tid == 0)
 		c->went_idle_ns = now_ns;
 	c->irq_depth = c->softirq_depth = 0;	/* no interrupt handler switches tasks */
@@ -444,11 +445,8 @@ static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct
 	next = task_of(e, s->next_pid);
 	if (SL_UNLIKELY(!prev || !next))
 		return;
-	if (e->want_causes) {
-		if (SL_UNLIKELY(c->task_slot == SL_SLOT_LOST && c->curr))
-			learn_class(e, c, ev);
-		sl_cpu_advance(c, now_ns);
-	}
+	if (SL_UNLIKELY(c->task_slot == SL_SLOT_LOST && c->curr) && e->want_causes)
+		learn_class(e, c, ev);
 	sl_task_set_comm(next, s->next_comm);
 	sl_task_set_prio(next, s->next_prio);
 	if (next->tid) {
@@ -480,7 +478,7 @@ static void on_lost(struct sl_engine *e, struct sl_cpu *c, const struct sl_event
 	uint64_t from = ev->lost.from_ns, end = ev->lost.until_ns;
 
 	/* What was accounted since the last known instant stays; a wait it touches is tainted anyway. */
-	if (from < c->last_ns)
+	if (from < sl_cpu_advance_to_read(c))
 		from = c->last_ns;
 	if (from < e->first_ns)
 		from = e->first_ns;

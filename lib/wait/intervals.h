@@ -50,6 +50,7 @@ static inline bool sl_interval_sums(const struct sl_engine *e, const struct sl_c
 	c = e->cpus.at[t->cpu];
 	for (i = 0; i < SL_SLOT_NR; i++)
 		ret_ns[i] = c->sums[i] - t->since[i];
+	ret_ns[c->slot] += sl_since(closing->end_ns, c->last_ns);
 	for (i = 0; t->nr_pieces && i < SL_SLOT_NR; i++)
 		ret_ns[i] += t->moved[i];
 	return true;

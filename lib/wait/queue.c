@@ -83,8 +83,7 @@ void sl_queue_on(struct sl_engine *e, struct sl_task *t, int cpu, uint64_t now_n
 		return;
 	}
 	c->nr_queued++;
-	sl_cpu_advance(c, now_ns);
-	memcpy(t->since, c->sums, sizeof(t->since));
+	sl_cpu_sums_at(c, now_ns, t->since);
 	sl_cpu_update_free(&e->cpus, c, now_ns);
 }
 

@@ -61,8 +61,7 @@ static inline void sl_queue_open(struct sl_engine *e, struct sl_task *t, enum sl
 		return;
 	}
 	c->nr_queued++;
-	sl_cpu_advance(c, now_ns);
-	memcpy(t->since, c->sums, sizeof(t->since));
+	sl_cpu_sums_at(c, now_ns, t->since);
 	if (kind == SL_WAIT_PREEMPT)
 		return;
 	if (c->free_since_ns == SL_TIME_NONE) {
@@ -76,7 +75,7 @@ static inline void sl_queue_open(struct sl_engine *e, struct sl_task *t, enum sl
 
 void sl_queue_close_slow(struct sl_engine *e, struct sl_task *t, struct sl_cpu *c, uint64_t now_ns);
 
-/* The task, queued or waking, is switched in on CPU c at now_ns; c is accounted up to then. */
+/* The task, queued or waking, is switched in on CPU c at now_ns. */
 static inline void sl_queue_close(struct sl_engine *e, struct sl_task *t, struct sl_cpu *c,
 				  uint64_t now_ns)
 {

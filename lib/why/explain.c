@@ -97,6 +97,9 @@ static uint64_t task_time_since(const struct sl_cpu *c, const struct sl_task *t,
 {
 	uint64_t irq_now = c->sums[SL_SLOT_IRQ] + c->sums[SL_SLOT_SOFTIRQ], irq_then = r->irq_ns;
 
+	if (c->slot == SL_SLOT_IRQ || c->slot == SL_SLOT_SOFTIRQ)
+		irq_now += sl_since(end_ns, c->last_ns);
+
 	if (r->ns < from_ns)	/* counted from when t was queued */
 		irq_then = t->since[SL_SLOT_IRQ] + t->since[SL_SLOT_SOFTIRQ];
 	return sl_since(sl_since(end_ns, from_ns), irq_now - irq_then);
