@@ -37,11 +37,7 @@ $MAKE --no-print-directory "$jobs" O=$O WERROR="${WERROR:-}" all unit-tests work
 $MAKE --no-print-directory "$jobs" O=$SAN WERROR="${WERROR:-}" CFLAGS='-O1 -g' \
 	SANITIZE=address,undefined all unit-tests || give_up "the sanitizer build failed"
 
-export SL_TRACEFS_WHY=
-if ! tracefs_begin; then
-	export SL_TRACEFS_WHY=$tracefs_why
-	echo "check: live tests will be skipped: $tracefs_why"
-fi
+tracefs_begin || echo "check: live tests will be skipped: $tracefs_why"
 
 run "lint" scripts/run-tests.sh lint
 run "unit" scripts/run-tests.sh unit

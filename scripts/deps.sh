@@ -26,7 +26,6 @@ check  cmd:python3          python3
 check  cmd:trace-cmd        trace-cmd
 check  cmd:zstd             zstd
 check  lib:libasan.so       libgcc-12-dev
-check? cmd:valgrind         valgrind
 check? cmd:clang            clang
 check? cmd:man              man-db
 check? cmd:mandoc           mandoc

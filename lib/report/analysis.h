@@ -25,7 +25,7 @@ struct sl_analysis {
 	bool why_active;			/* this pass selects outliers */
 	bool explain_waits;
 	bool second_pass;
-	bool closed;				/* some wait ended, sample or not */
+	bool paired;				/* some wait ended with a switch, sample or not */
 };
 
 /* Read and analyse; a->report and a->source are set. */

@@ -289,8 +289,8 @@ static int check(const struct report_impl *impl, struct sl_err *err)
 		return sl_err_set(err, SL_EDATA,
 				  "%s: holds no sched_waking and no sched_wakeup event, so no wakeup is known: "
 				  "record with schedlat record, or use --waits=preempt", path);
-	if (e->wakeups && !a->closed &&
-	    e->discarded[SL_DISCARD_NEVER_QUEUED] + e->discarded[SL_DISCARD_INCONSISTENT])
+	if (!a->paired && e->discarded[SL_DISCARD_NEVER_QUEUED] +
+			  e->discarded[SL_DISCARD_INCONSISTENT] + e->discarded[SL_DISCARD_OPEN_AT_END])
 		return sl_err_set(err, SL_EDATA,
 				  "%s: %llu wakeups and none of them pairs with a switch: "
 				  "the file mixes events that do not belong together", path,

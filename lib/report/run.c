@@ -78,7 +78,7 @@ static void on_closed(void *arg, const struct sl_closing *closing)
 	uint64_t delay_ns;
 	bool own = t->flags & SL_TASK_OWN;
 
-	a->closed = true;
+	a->paired |= closing->run_cpu >= 0;
 	if (own || !sl_filter_task(&r->params.filter, &a->meta, t) ||
 	    !sl_filter_wait(&r->params.filter, closing->run_cpu, closing->end_ns)) {
 		if (kind == SL_WAIT_WAKE && !closing->taints)
