@@ -241,6 +241,8 @@ static json_t *json_wait(const struct sl_wait *wait)
 	bad |= sl_json_set(object, "primary", json_primary(wait));
 	bad |= sl_json_set(object, "avoidable_ns", sl_json_ns(wait->avoidable_ns));
 	bad |= sl_json_set(object, "avoidable_cpu", sl_json_id(wait->avoidable_cpu));
+	bad |= sl_json_set(object, "forbidden_ns", sl_json_ns(wait->forbidden_ns));
+	bad |= sl_json_set(object, "forbidden_cpu", sl_json_id(wait->forbidden_cpu));
 	bad |= sl_json_set(object, "place_causes", json_place_causes(wait));
 	bad |= sl_json_set(object, "place_confidence",
 			   sl_json_text(wait->place_causes ?

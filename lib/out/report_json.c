@@ -172,6 +172,11 @@ static json_t *json_counters(const struct sl_report *report)
 	bad |= sl_json_set(counters, "wakeups", sl_json_ns(report->wakeups));
 	bad |= sl_json_set(counters, "samples", sl_json_ns(report->samples));
 	bad |= sl_json_set(counters, "discarded", discarded);
+	bad |= sl_json_set(counters, "switch_mismatches", sl_json_ns(report->switch_mismatches));
+	bad |= sl_json_set(counters, "preempt_discarded",
+			   sl_json_ns(report->other_discarded[SL_WAIT_PREEMPT]));
+	bad |= sl_json_set(counters, "fork_discarded",
+			   sl_json_ns(report->other_discarded[SL_WAIT_FORK]));
 	bad |= sl_json_set(counters, "preempt_waits", sl_json_ns(report->preempt_waits));
 	bad |= sl_json_set(counters, "fork_waits", sl_json_ns(report->fork_waits));
 	return checked(counters, bad);

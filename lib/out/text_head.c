@@ -169,6 +169,9 @@ static void print_loss(struct sl_out *out, const struct sl_report *report)
 		sl_line_add_duration(&line, report->tainted_longest_ns);
 		sl_line_add(&line, " and no sample");
 	}
+	if (report->switch_mismatches)
+		sl_line_add(&line, "; %" PRIu64 " switch%s missing without a mark (what ran meanwhile is unknown)",
+			    report->switch_mismatches, report->switch_mismatches == 1 ? "" : "es");
 	sl_out_wrap(out, 0, HANG, line.text);
 }
 

@@ -69,6 +69,11 @@ static void print_where(struct sl_out *out, const struct sl_wait *wait)
 		if (wait->avoidable_cpu >= 0)
 			sl_line_add(&line, " on CPU %d", wait->avoidable_cpu);
 	}
+	if (wait->forbidden_ns) {
+		sl_line_add(&line, "; ");
+		sl_line_add_duration(&line, wait->forbidden_ns);
+		sl_line_add(&line, " free on CPU %d, which its affinity forbids", wait->forbidden_cpu);
+	}
 	for (i = SL_CAUSE_HOLD_NR; i < SL_CAUSE_NR; i++)
 		if (wait->place_causes & (1u << (i - SL_CAUSE_HOLD_NR)) && i != (unsigned int)wait->primary)
 			sl_line_add(&line, "%s%s", nr++ ? ", " : "; ", sl_cause_descs[i].id);
