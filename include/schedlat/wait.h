@@ -107,7 +107,15 @@ struct sl_wait {
 	unsigned int nr_segments;
 };
 
-SL_API const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preempt" "fork" */
+SL_API /* Events of a CPU that are missing. */
+struct sl_gap {
+	int cpu;
+	uint64_t from_ns, until_ns;	/* until SL_WAIT_NO_TIME: to the end of the recording */
+	uint64_t count;			/* UINT64_MAX: unknown */
+};
+#define SL_GAPS_MAX 256			/* kept with their times; the source counts all */
+
+const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preempt" "fork" */
 SL_API const char *sl_class_name(enum sl_class sched_class);			/* "fair" ... "unknown" */
 SL_API const char *sl_confidence_name(enum sl_confidence confidence);		/* "exact" ... */
 SL_API const char *sl_taint_name(enum sl_taint taint);				/* "lost-events" ... */

@@ -430,7 +430,14 @@ static void end_threads(struct sl_readers *readers)
 int sl_readers_stop(struct sl_readers *readers, uint64_t *ret_bytes, struct sl_err *err)
 {
 	const unsigned int page_bytes = readers->instance->page_bytes;
+	const struct sched_param lowest = { .sched_priority = 1 };
 
+	/*
+	 * Nothing is recorded any more, so that a raised reader disturbs no
+	 * measurement; a load that starves fair tasks must not hold up the end.
+	 */
+	for (unsigned int i = 0; i < readers->nr_threads; i++)
+		sched_setscheduler(readers->tids[i], SCHED_FIFO, &lowest);
 	end_threads(readers);
 	for (unsigned int i = 0; i < readers->instance->nr_cpus; i++)
 		ret_bytes[i] = readers->cpus[i].bytes - readers->cpus[i].bytes % page_bytes;

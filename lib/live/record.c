@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +249,21 @@ static int poll_timeout(const struct sl_record_params *params, const struct sl_c
 	return timeout;
 }
 
+/*
+ * This thread sleeps while it waits, but must stop the trace in time, also when
+ * the load that is recorded starves fair tasks. The lowest realtime priority is
+ * enough; without the right to it, it stays as it is.
+ */
+static void raise_self(bool raise)
+{
+	static const struct sched_param none = { 0 }, lowest = { .sched_priority = 1 };
+
+	if (raise)
+		sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
+	else
+		sched_setscheduler(0, SCHED_OTHER, &none);
+}
+
 /* Until a reason to stop. */
 static void wait_for_end(struct sl_session *s, struct sl_command *command,
 			 const struct sl_readers *readers)
@@ -315,6 +331,7 @@ static int trace(struct sl_session *s, struct sl_command *command, struct sl_rea
 		 struct sl_err *err)
 {
 	struct sl_record_result *result = s->result;
+	const bool fair = sched_getscheduler(0) == SCHED_OTHER;
 	uint64_t cpu_ns = own_cpu_ns();
 	struct sl_err reader_err;
 	int r, r2;
@@ -329,6 +346,8 @@ static int trace(struct sl_session *s, struct sl_command *command, struct sl_rea
 	if (!r) {
 		if (s->params->on_start)
 			s->params->on_start(s->params->arg, result);
+		if (fair)
+			raise_self(true);
 		wait_for_end(s, command, readers);
 	}
 	/* The producers stop first, so that the readers can come to an end. */
@@ -336,6 +355,8 @@ static int trace(struct sl_session *s, struct sl_command *command, struct sl_rea
 	r = r < 0 ? r : r2;
 	s->stop_ns = sl_instance_now(&s->instance);
 	r2 = sl_readers_stop(readers, s->bytes, &reader_err);
+	if (fair)
+		raise_self(false);
 	if (r2 < 0) {
 		result->truncated = true;
 		if (!r)

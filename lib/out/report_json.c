@@ -137,6 +137,26 @@ static json_t *json_definition(const struct sl_report *report)
 	return checked(object, bad);
 }
 
+static json_t *json_gaps(const struct sl_report *report)
+{
+	json_t *gaps = json_array();
+	unsigned int i;
+	int bad = 0;
+
+	for (i = 0; i < report->nr_gaps; i++) {
+		const struct sl_gap *gap = &report->gaps[i];
+		json_t *object = json_object();
+
+		bad |= sl_json_set(object, "cpu", json_integer(gap->cpu));
+		bad |= sl_json_set(object, "from_ns", sl_json_ns(gap->from_ns));
+		bad |= sl_json_set(object, "until_ns", sl_json_ns(gap->until_ns));
+		bad |= sl_json_set(object, "count",
+				   gap->count == UINT64_MAX ? json_null() : sl_json_ns(gap->count));
+		bad |= sl_json_append(gaps, object);
+	}
+	return checked(gaps, bad);
+}
+
 static json_t *json_loss(const struct sl_report *report)
 {
 	json_t *loss = json_object(), *per_cpu = json_array();
@@ -157,7 +177,9 @@ static json_t *json_loss(const struct sl_report *report)
 	bad |= sl_json_set(loss, "gaps", sl_json_ns(report->lost_gaps));
 	bad |= sl_json_set(loss, "unknown_gaps", sl_json_ns(report->lost_unknown_gaps));
 	bad |= sl_json_set(loss, "tainted_longest_ns", sl_json_ns(report->tainted_longest_ns));
+	bad |= sl_json_set(loss, "recorder_total", sl_json_ns(report->recorder_lost_events));
 	bad |= sl_json_set(loss, "per_cpu", per_cpu);
+	bad |= sl_json_set(loss, "ranges", json_gaps(report));
 	return checked(loss, bad);
 }
 

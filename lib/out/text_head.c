@@ -136,6 +136,39 @@ static void print_definition(struct sl_out *out, const struct sl_report *report)
 	print_selection(out, report);
 }
 
+#define GAPS_SHOWN 5
+
+/* When events of which CPU are missing: one burst and steady loss are not the same. */
+static void print_gaps(struct sl_out *out, const struct sl_report *report)
+{
+	struct sl_line line;
+	char from[32], until[32];
+	unsigned int i;
+
+	for (i = 0; i < report->nr_gaps && i < GAPS_SHOWN; i++) {
+		const struct sl_gap *gap = &report->gaps[i];
+
+		line.used = 0;
+		sl_line_add(&line, "%*sCPU %d: ", HANG, "", gap->cpu);
+		if (gap->count == UINT64_MAX)
+			sl_line_add(&line, "an unknown number of events");
+		else
+			sl_line_add(&line, "%" PRIu64 " event%s", gap->count, plural(gap->count));
+		sl_time_fmt_sec(from, sizeof(from), gap->from_ns, 6);
+		if (gap->until_ns == gap->from_ns)
+			sl_line_add(&line, " lost before %s", from);
+		else if (gap->until_ns == SL_WAIT_NO_TIME)
+			sl_line_add(&line, " lost from %s on", from);
+		else
+			sl_line_add(&line, " lost between %s and %s", from,
+				    sl_time_fmt_sec(until, sizeof(until), gap->until_ns, 6));
+		sl_out_wrap(out, 0, HANG, line.text);
+	}
+	if (report->lost_gaps > i)
+		fprintf(out->file, "%*s... and %" PRIu64 " more gaps (--json has the first %d)\n", HANG, "",
+			report->lost_gaps - i, SL_GAPS_MAX);
+}
+
 static void print_loss(struct sl_out *out, const struct sl_report *report)
 {
 	const struct sl_source_info *info = report->info;
@@ -169,10 +202,14 @@ static void print_loss(struct sl_out *out, const struct sl_report *report)
 		sl_line_add_duration(&line, report->tainted_longest_ns);
 		sl_line_add(&line, " and no sample");
 	}
+	if (report->recorder_lost_events > report->lost_events)
+		sl_line_add(&line, "; the recorder itself counted %" PRIu64 " lost",
+			    report->recorder_lost_events);
 	if (report->switch_mismatches)
 		sl_line_add(&line, "; %" PRIu64 " switch%s missing without a mark (what ran meanwhile is unknown)",
 			    report->switch_mismatches, report->switch_mismatches == 1 ? "" : "es");
 	sl_out_wrap(out, 0, HANG, line.text);
+	print_gaps(out, report);
 }
 
 static void print_skips(struct sl_out *out, const struct sl_source_skips *skips)

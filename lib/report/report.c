@@ -252,6 +252,11 @@ static int fill(struct report_impl *impl)
 		r->lost_gaps += info->cpus[i].lost_gaps;
 		r->lost_unknown_gaps += info->cpus[i].lost_unknown_gaps;
 	}
+	r->gaps = a->engine.gaps;
+	r->nr_gaps = a->engine.nr_gaps;
+	for (i = 0; i < r->nr_meta; i++)
+		if (!strncmp(r->meta[i].key, "lost.cpu", 8))
+			r->recorder_lost_events += strtoull(r->meta[i].value, NULL, 10);
 	r->wakeups = a->engine.wakeups;
 	r->samples = a->samples[SL_WAIT_WAKE];
 	memcpy(r->discarded, a->engine.discarded, sizeof(r->discarded));

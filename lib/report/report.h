@@ -109,6 +109,9 @@ struct sl_report {
 	bool flight;				/* a --flight recording: percentiles are not of the whole run */
 	uint64_t lost_events;			/* counted ones */
 	uint64_t lost_gaps, lost_unknown_gaps;
+	const struct sl_gap *gaps;		/* the first SL_GAPS_MAX of them, in time order */
+	unsigned int nr_gaps;
+	uint64_t recorder_lost_events;		/* as the recorder counted; 0: none, or not recorded by schedlat */
 	uint64_t wakeups, samples, discarded[SL_DISCARD_NR];
 	uint64_t preempt_waits, fork_waits;	/* samples of these kinds */
 	uint64_t other_discarded[SL_WAIT_NR];	/* preempt and fork waits that are no samples */

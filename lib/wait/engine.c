@@ -2,6 +2,7 @@
 #include "wait/queue.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 
 const char *sl_discard_name(enum sl_discard discard)
@@ -44,6 +45,9 @@ void sl_engine_release(struct sl_engine *e)
 {
 	sl_tasks_release(&e->tasks);
 	sl_cpus_release(&e->cpus);
+	free(e->gaps);
+	e->gaps = NULL;
+	e->nr_gaps = 0;
 }
 
 static struct sl_task *task_of(struct sl_engine *e, int32_t tid)
@@ -473,9 +477,26 @@ static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct
 		switch_account(e, c, next, now_ns);
 }
 
+static void keep_gap(struct sl_engine *e, const struct sl_event *ev)
+{
+	struct sl_gap *g;
+
+	if (!e->gaps)
+		e->gaps = calloc(SL_GAPS_MAX, sizeof(*e->gaps));
+	if (!e->gaps || e->nr_gaps == SL_GAPS_MAX)
+		return;
+	g = &e->gaps[e->nr_gaps++];
+	g->cpu = ev->cpu;
+	g->from_ns = ev->lost.from_ns > e->first_ns ? ev->lost.from_ns : e->first_ns;
+	g->until_ns = ev->lost.until_ns;
+	g->count = ev->lost.count;
+}
+
 static void on_lost(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	uint64_t from = ev->lost.from_ns, end = ev->lost.until_ns;
+
+	keep_gap(e, ev);
 
 	/* What was accounted since the last known instant stays; a wait it touches is tainted anyway. */
 	if (from < sl_cpu_advance_to_read(c))
