@@ -360,7 +360,8 @@ static int trace(struct sl_session *s, struct sl_command *command, struct sl_rea
 	if (r2 < 0) {
 		result->truncated = true;
 		if (!r)
-			r = sl_err_set(err, r2, "%s", reader_err.msg);
+			r = sl_err_set(err, r2, "%s; '%s' holds what was recorded until then",
+				       reader_err.msg, s->params->path);
 	}
 	if (s->flight) {
 		r2 = finish_flight(s, r < 0 ? NULL : err);
