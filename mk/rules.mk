@@ -11,11 +11,11 @@ SONAME := libschedlat.so.$(SOVERSION)
 # ./schedlat belongs to the default build, not to one of many others.
 TREE_LINK := $(if $(filter build,$(O)),schedlat)
 
-# Another compiler or other flags: build again.
+# Another compiler or other flags: build again. What only turns warnings into errors is no reason.
+FLAGS = $(subst ','\'',$(filter-out -Werror,$(COMPILE) $(LINK)))
 $(O)/.flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(COMPILE) $(LINK))' | cmp -s - $@ || \
-		printf '%s\n' '$(subst ','\'',$(COMPILE) $(LINK))' > $@
+	@printf '%s\n' '$(FLAGS)' | cmp -s - $@ || printf '%s\n' '$(FLAGS)' > $@
 
 $(O)/%.o: %.c $(O)/.flags
 	$(call say,CC,$<)
