@@ -16,7 +16,8 @@
 #define TIMEHIST SL_OPTIONS_TIMEHIST
 #define BOTH (REPORT | TIMEHIST)
 
-#define DETAIL_WAITS 256	/* of so many worst waits a text report keeps the segments */
+#define MAX_SEGMENTS 64	/* with more, a text report adds up those of one cause and task */
+#define DETAIL_WAITS 64	/* of so many worst waits a text report keeps the segments */
 
 enum { OPT_COMM = 256, OPT_TIME, OPT_FIELDS, OPT_WHY, OPT_FROM, OPT_WAITS, OPT_BY, OPT_EXACT,
        OPT_THREADS, OPT_ALL, OPT_ABOVE };
@@ -423,6 +424,7 @@ static int settle(struct parse *parse)
 		return ret;
 	if (options->view.histogram && !parse->by_given)
 		params->by = SL_BY_ALL;
+	params->max_segments = options->format == SL_FORMAT_JSON ? 0 : MAX_SEGMENTS;
 	if (why)
 		params->detail_waits = options->format == SL_FORMAT_JSON ? UINT_MAX :
 				       options->format == SL_FORMAT_CSV ? 0 :

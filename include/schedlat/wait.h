@@ -5,7 +5,7 @@
  *
  * Invariants, asserted by the tests for every wait:
  *	delay_ns == run_ns - start_ns		(lower bound if open at the end)
- *	sum(segments[].ns) == delay_ns		when segments are present
+ *	sum(segments[].ns) == delay_ns		when segments are present; contiguous unless folded
  *	sum(cause_ns[]) == delay_ns		over the HOLD and FAIR causes
  * All times are ns on the recording's clock. "No CPU known" is -1, "no such
  * instant" is SL_WAIT_NO_TIME, an unknown task is tid -1.
@@ -66,6 +66,7 @@ struct sl_segment {
 	int cpu;			/* the CPU it was queued on; -1 before it was queued */
 	int32_t occupant_tid;		/* who ran there; 0 idle, -1 unknown or nobody in particular */
 	char occupant_comm[16];		/* "" when unknown */
+	unsigned int times;		/* 1; more in a folded wait: so many stretches added up */
 	/* the event that began it */
 	const char *evidence_event;	/* tracepoint name, static */
 	uint64_t evidence_ns;
@@ -105,9 +106,11 @@ struct sl_wait {
 
 	struct sl_segment *segments;	/* NULL: not asked for */
 	unsigned int nr_segments;
+	bool folded;			/* stretches of one cause, CPU and occupant are added up: their
+					 * lengths are right, they no longer follow each other */
 };
 
-SL_API /* Events of a CPU that are missing. */
+/* Events of a CPU that are missing. */
 struct sl_gap {
 	int cpu;
 	uint64_t from_ns, until_ns;	/* until SL_WAIT_NO_TIME: to the end of the recording */
@@ -115,7 +118,7 @@ struct sl_gap {
 };
 #define SL_GAPS_MAX 256			/* kept with their times; the source counts all */
 
-const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preempt" "fork" */
+SL_API const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preempt" "fork" */
 SL_API const char *sl_class_name(enum sl_class sched_class);			/* "fair" ... "unknown" */
 SL_API const char *sl_confidence_name(enum sl_confidence confidence);		/* "exact" ... */
 SL_API const char *sl_taint_name(enum sl_taint taint);				/* "lost-events" ... */

@@ -159,15 +159,17 @@ static unsigned int coalesce(struct line *lines, unsigned int nr)
 	unsigned int i, last = 0;
 
 	qsort(lines, nr, sizeof(*lines), by_kind);
-	lines[0].times = lines[0].threads = 1;
+	lines[0].times = lines[0].seg->times;
+	lines[0].threads = 1;
 	for (i = 1; i < nr; i++) {
 		if (compare_kind(lines[last].seg, lines[i].seg)) {
 			lines[++last] = lines[i];
-			lines[last].times = lines[last].threads = 1;
+			lines[last].times = lines[last].seg->times;
+			lines[last].threads = 1;
 			continue;
 		}
 		lines[last].ns += lines[i].ns;
-		lines[last].times++;
+		lines[last].times += lines[i].seg->times;
 		/* Sorted by thread as well: the latest one stands for the line. */
 		lines[last].threads += lines[last].seg->occupant_tid != lines[i].seg->occupant_tid;
 		lines[last].seg = lines[i].seg;
@@ -211,12 +213,14 @@ static bool share_out(struct line *lines, unsigned int nr)
 
 static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 {
-	unsigned int nr = wait->nr_segments, shown, i;
+	unsigned int nr = wait->nr_segments, shown, stretches = 0, i;
 	struct line *lines = calloc(nr, sizeof(*lines));
 
-	for (i = 0; lines && i < nr; i++)
+	for (i = 0; lines && i < nr; i++) {
 		lines[i] = (struct line){ .seg = &wait->segments[i], .ns = wait->segments[i].ns };
-	if (lines && nr > LINES_MAX)
+		stretches += wait->segments[i].times;
+	}
+	if (lines && (nr > LINES_MAX || wait->folded))
 		nr = coalesce(lines, nr);
 	if (!lines || !share_out(lines, nr)) {
 		fputs("     (segments are not shown: out of memory)\n", out->file);
@@ -225,7 +229,7 @@ static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 	}
 	if (lines[0].times)
 		fprintf(out->file, "     %u segments, added up by cause, CPU and name:\n",
-			wait->nr_segments);
+			stretches);
 	fprintf(out->file, "     %12s   length us    share  held by            CPU  %-*s confidence\n",
 		lines[0].times ? "times" : "at us", WHO_WIDTH, "by whom");
 	shown = nr > LINES_MAX ? LINES_MAX - 1 : nr;

@@ -151,13 +151,19 @@ static int add_pair(struct sl_meta *meta, const char *key, const char *value)
 
 static const char *intern_cgroup(struct sl_meta *meta, const char *path, size_t len)
 {
+	char **grown, *copy, *from, *to;
 	unsigned int i;
-	char **grown, *copy;
 
-	for (i = meta->nr_cgroups; i-- > 0;)
-		if (!strncmp(meta->cgroups[i], path, len) && !meta->cgroups[i][len])
-			return meta->cgroups[i];
 	copy = strndup(path, len);
+	for (from = to = copy; from && *from; to++)	/* the recorder writes a blank as \040 */
+		if (!strncmp(from, "\\040", 4)) {
+			*to = ' ';
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	if (to)
+		*to = '\0';
 	grown = realloc(meta->cgroups, (meta->nr_cgroups + 1) * sizeof(*grown));
 	if (grown)
 		meta->cgroups = grown;
@@ -165,6 +171,11 @@ static const char *intern_cgroup(struct sl_meta *meta, const char *path, size_t 
 		free(copy);
 		return NULL;
 	}
+	for (i = meta->nr_cgroups; i-- > 0;)
+		if (!strcmp(meta->cgroups[i], copy)) {
+			free(copy);
+			return meta->cgroups[i];
+		}
 	meta->cgroups[meta->nr_cgroups++] = copy;
 	return copy;
 }

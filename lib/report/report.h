@@ -45,6 +45,7 @@ struct sl_report_params {
 	struct sl_why_spec why;
 	struct sl_filter filter;
 	unsigned int detail_waits;	/* keep segments of at most that many worst waits; UINT_MAX: all */
+	unsigned int max_segments;	/* fold waits with more; 0: never (on_wait is never folded) */
 	bool exact;			/* keep every sample, whatever memory it takes */
 	unsigned int threads;		/* 0 or 1: one; 2: reading and analysis overlap */
 	/* For timehist: every selected wait with its segments, in the order they end. NULL: none */

@@ -35,7 +35,8 @@ static int keep_detail(struct sl_analysis *a, const struct sl_closing *closing,
 
 	if (!listed && !detail)
 		return 0;
-	ret = sl_explain_segments(&a->explainer, &a->engine, closing, &wait);
+	ret = sl_explain_segments(&a->explainer, &a->engine, closing, listed ? 0 : p->max_segments,
+				  &wait);
 	if (ret)
 		return ret;
 	if (listed)
@@ -301,6 +302,5 @@ int sl_analysis_run(struct sl_analysis *a, struct sl_err *err)
 void sl_analysis_release(struct sl_analysis *a)
 {
 	pass_release(a);
-	sl_explainer_release(&a->explainer);
 	sl_source_free(a->source);
 }

@@ -46,6 +46,7 @@ struct sl_cpu {
 	struct sl_task *curr;	/* NULL when not known */
 	uint64_t sums[SL_SLOT_NR];
 
+	uint64_t curr_since_ns;	/* curr runs since then, as far as we know */
 	uint64_t went_idle_ns;	/* last switch to the idle task; 0: none seen */
 	struct sl_resched lazy, hard;	/* need_resched seen set for curr */
 

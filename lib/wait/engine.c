@@ -347,7 +347,8 @@ static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_even
 	t->cpu = (int16_t)c->cpu;
 	sl_task_saw_cpu(t, c->cpu);
 	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)t->sched_class);
-	sl_cpu_change(&e->cpus, c, sl_cpu_advance_to_read(c), (enum sl_slot)c->task_slot, (enum sl_ev_kind)ev->kind);
+	c->curr_since_ns = sl_cpu_advance_to_read(c);
+	sl_cpu_change(&e->cpus, c, c->last_ns, (enum sl_slot)c->task_slot, (enum sl_ev_kind)ev->kind);
 	sl_cpu_update_free(&e->cpus, c, ev->ts_ns);
 }
 
@@ -426,6 +427,7 @@ static inline void switch_account(struct sl_engine *e, struct sl_cpu *c, struct 
 			   uint64_t now_ns)
 {
 	sl_cpu_advance(c, now_ns);
+	c->curr_since_ns = now_ns;
 	if (next->tid == 0)
 		c->went_idle_ns = now_ns;
 	c->irq_depth = c->softirq_depth = 0;	/* no interrupt handler switches tasks */

@@ -1,160 +1,143 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "wait/intervals.h"
 
-#include <errno.h>
-#include <stdlib.h>
+/* A stretch of the wait on one CPU, and whom to tell. */
+struct walk {
+	const struct sl_engine *e;
+	int cpu;
+	uint64_t from_ns, to_ns;
+	const uint64_t *sums;	/* per slot, of the whole stretch; NULL: not known */
+	sl_interval_fn f;
+	void *arg;
+};
 
-static struct sl_interval *push(struct sl_intervals *out)
+static int tell_unknown(const struct walk *w, uint64_t from_ns, uint64_t to_ns)
 {
-	if (out->nr == out->cap) {
-		uint32_t cap = out->cap ? out->cap * 2 : 64;
-		struct sl_interval *grown = realloc(out->v, cap * sizeof(*grown));
+	struct sl_interval iv = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.change_ns = from_ns,
+		.cpu = w->cpu,
+		.slot = SL_SLOT_LOST,
+		.kind = SL_EV_LOST,
+	};
 
-		if (!grown)
-			return NULL;
-		out->v = grown;
-		out->cap = cap;
-	}
-	return memset(&out->v[out->nr++], 0, sizeof(*out->v));
-}
-
-static int push_unknown(struct sl_intervals *out, int cpu, uint64_t from_ns, uint64_t to_ns)
-{
-	struct sl_interval *iv = push(out);
-
-	if (!iv)
-		return -ENOMEM;
-	iv->start_ns = iv->change_ns = from_ns;
-	iv->end_ns = to_ns;
-	iv->cpu = cpu;
-	iv->slot = SL_SLOT_LOST;
-	iv->kind = SL_EV_LOST;
-	return 0;
+	return w->f(w->arg, &iv);
 }
 
 /*
- * [from, to) lies before what the history still holds. The sums of the whole wait
- * say how long each slot had; what the intervals found later is taken off.
+ * [from, end) lies before what the history still holds. The sums of the whole
+ * stretch say how long each slot had; what the history explains is taken off.
  */
-static int push_summed(struct sl_intervals *out, uint32_t first, const uint64_t sums[SL_SLOT_NR],
-		       int cpu, uint64_t from_ns, uint64_t to_ns)
+static int tell_summed(const struct walk *w, const uint64_t explained[SL_SLOT_NR], uint64_t end_ns)
 {
-	uint64_t left[SL_SLOT_NR];
-	uint32_t i, nr = out->nr;
+	uint64_t at = w->from_ns;
 	unsigned int slot;
-
-	memcpy(left, sums, sizeof(left));
-	for (i = first; i < nr; i++)
-		left[out->v[i].slot] -= out->v[i].end_ns - out->v[i].start_ns;
-	for (slot = 0; slot < SL_SLOT_NR; slot++) {
-		struct sl_interval *iv;
-
-		if (!left[slot] || left[slot] > to_ns - from_ns)
-			continue;
-		iv = push(out);
-		if (!iv)
-			return -ENOMEM;
-		iv->start_ns = iv->change_ns = from_ns;
-		iv->end_ns = from_ns += left[slot];
-		iv->cpu = cpu;
-		iv->slot = (uint8_t)slot;
-		iv->kind = SL_EV_LOST;
-		iv->summed = true;
-	}
-	return from_ns < to_ns ? push_unknown(out, cpu, from_ns, to_ns) : 0;
-}
-
-static void reverse(struct sl_interval *v, uint32_t nr)
-{
-	uint32_t i;
-
-	for (i = 0; i < nr / 2; i++) {
-		struct sl_interval tmp = v[i];
-
-		v[i] = v[nr - 1 - i];
-		v[nr - 1 - i] = tmp;
-	}
-}
-
-/* Walk the history of one CPU back from to_ns to from_ns, then put it in order. */
-static int walk(const struct sl_engine *e, struct sl_intervals *out, int cpu, uint64_t from_ns,
-		uint64_t to_ns, const uint64_t *sums)
-{
-	const struct sl_cpu *c = cpu >= 0 ? e->cpus.at[cpu] : NULL;
-	uint32_t first = out->nr, i;
-	uint64_t nr, oldest, end = to_ns;
-	bool at_queueing = true;
 	int ret;
 
-	if (from_ns >= to_ns)
+	for (slot = 0; w->sums && slot < SL_SLOT_NR; slot++) {
+		uint64_t ns = sl_since(w->sums[slot], explained[slot]);
+		struct sl_interval iv = {
+			.start_ns = at,
+			.end_ns = at + ns,
+			.change_ns = at,
+			.cpu = w->cpu,
+			.slot = (uint8_t)slot,
+			.kind = SL_EV_LOST,
+			.summed = true,
+		};
+
+		if (!ns || ns > end_ns - at)
+			continue;
+		ret = w->f(w->arg, &iv);
+		if (ret)
+			return ret;
+		at += ns;
+	}
+	return at < end_ns ? tell_unknown(w, at, end_ns) : 0;
+}
+
+static int walk(const struct walk *w)
+{
+	const struct sl_cpu *c = w->cpu >= 0 ? w->e->cpus.at[w->cpu] : NULL;
+	uint64_t explained[SL_SLOT_NR] = { 0 };
+	uint64_t nr, oldest, end = w->to_ns;
+	bool at_queueing = true, first = true;
+	int ret;
+
+	if (w->from_ns >= w->to_ns)
 		return 0;
 	if (!c || !c->history)
-		return push_unknown(out, cpu, from_ns, to_ns);
+		return tell_unknown(w, w->from_ns, w->to_ns);
+
+	/* Back to the change that was in force when the stretch began ... */
 	oldest = c->history_nr > c->history_mask + 1ull ? c->history_nr - c->history_mask - 1 : 0;
-	for (nr = c->history_nr; nr > oldest && end > from_ns; nr--) {
+	for (nr = c->history_nr; nr > oldest && end > w->from_ns; nr--) {
 		const struct sl_cpu_change *ch = &c->history[(nr - 1) & c->history_mask];
-		struct sl_interval *iv;
 
 		if (ch->ns >= end)
 			continue;
-		iv = push(out);
-		if (!iv)
-			return -ENOMEM;
-		iv->end_ns = end;
-		iv->start_ns = end = ch->ns > from_ns ? ch->ns : from_ns;
-		iv->change_ns = ch->ns;
-		iv->occupant = ch->task == UINT32_MAX ? NULL : sl_tasks_at(&e->tasks, ch->task);
-		iv->cpu = cpu;
-		iv->slot = ch->slot;
-		iv->kind = ch->kind;
-		iv->before_cpu_known = iv->start_ns < c->first_ns;
+		explained[ch->slot] += end - (ch->ns > w->from_ns ? ch->ns : w->from_ns);
+		end = ch->ns;
 	}
-	if (out->nr > first)
-		reverse(out->v + first, out->nr - first);
-	if (end > from_ns) {
-		uint32_t known = out->nr;
-
-		ret = sums ? push_summed(out, first, sums, cpu, from_ns, end)
-			   : push_unknown(out, cpu, from_ns, end);
+	if (end > w->from_ns) {
+		ret = tell_summed(w, explained, end);
 		if (ret)
 			return ret;
-		/* rotate the older part to the front */
-		reverse(out->v + first, known - first);
-		reverse(out->v + known, out->nr - known);
-		reverse(out->v + first, out->nr - first);
+		at_queueing = false;
 	}
-	for (i = first; i < out->nr; i++) {
-		if (i > first && out->v[i].change_ns > from_ns &&
-		    (out->v[i].kind == SL_EV_SWITCH || out->v[i].kind == SL_EV_LOST))
+
+	/* ... and forward from there. */
+	for (; nr < c->history_nr; nr++) {
+		const struct sl_cpu_change *ch = &c->history[nr & c->history_mask];
+		uint64_t next_ns = nr + 1 < c->history_nr ? c->history[(nr + 1) & c->history_mask].ns
+							  : w->to_ns;
+		struct sl_interval iv = {
+			.start_ns = ch->ns > w->from_ns ? ch->ns : w->from_ns,
+			.end_ns = next_ns < w->to_ns ? next_ns : w->to_ns,
+			.change_ns = ch->ns,
+			.occupant = ch->task == UINT32_MAX ? NULL : sl_tasks_at(&w->e->tasks, ch->task),
+			.cpu = w->cpu,
+			.slot = ch->slot,
+			.kind = ch->kind,
+		};
+
+		if (iv.start_ns >= iv.end_ns)
+			continue;
+		if (!first && (ch->kind == SL_EV_SWITCH || ch->kind == SL_EV_LOST))
 			at_queueing = false;
-		out->v[i].ran_at_queueing = at_queueing && !out->v[i].summed;
+		first = false;
+		iv.ran_at_queueing = at_queueing;
+		iv.before_cpu_known = iv.start_ns < c->first_ns;
+		ret = w->f(w->arg, &iv);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
 
-int sl_intervals_of(const struct sl_engine *e, const struct sl_closing *closing,
-		    struct sl_intervals *out)
+int sl_intervals_each(const struct sl_engine *e, const struct sl_closing *closing,
+		      sl_interval_fn f, void *arg)
 {
 	const struct sl_task *t = closing->task;
-	uint64_t from = t->queued_ns != SL_TIME_NONE ? t->queued_ns : t->waking_ns;
 	uint64_t sums[SL_SLOT_NR];
-	bool have_sums;
+	struct walk w = { .e = e, .f = f, .arg = arg };
 	uint32_t i;
 	int ret = 0;
 
-	out->nr = 0;
-	have_sums = !t->nr_pieces && sl_interval_sums(e, closing, sums);
-	if (!t->nr_pieces)
-		return walk(e, out, t->cpu >= 0 ? t->cpu : closing->run_cpu, from, closing->end_ns,
-			    have_sums ? sums : NULL);
-	for (i = 0; i < t->nr_pieces && !ret; i++)
-		ret = walk(e, out, t->pieces[i].cpu, t->pieces[i].start_ns,
-			   i + 1 < t->nr_pieces ? t->pieces[i + 1].start_ns : closing->end_ns, NULL);
+	if (!t->nr_pieces) {
+		w.cpu = t->cpu >= 0 ? t->cpu : closing->run_cpu;
+		w.from_ns = t->queued_ns != SL_TIME_NONE ? t->queued_ns : t->waking_ns;
+		w.to_ns = closing->end_ns;
+		if (sl_interval_sums(e, closing, sums))
+			w.sums = sums;
+		return walk(&w);
+	}
+	for (i = 0; i < t->nr_pieces && !ret; i++) {
+		w.cpu = t->pieces[i].cpu;
+		w.from_ns = t->pieces[i].start_ns;
+		w.to_ns = i + 1 < t->nr_pieces ? t->pieces[i + 1].start_ns : closing->end_ns;
+		ret = walk(&w);
+	}
 	return ret;
-}
-
-void sl_intervals_release(struct sl_intervals *intervals)
-{
-	free(intervals->v);
-	memset(intervals, 0, sizeof(*intervals));
 }

@@ -20,19 +20,16 @@ struct sl_interval {
 	bool summed;			/* older than the history: only the length is known */
 };
 
-struct sl_intervals {
-	struct sl_interval *v;
-	uint32_t nr, cap;
-};
+/* 0 to go on; anything else ends the reading and is returned. */
+typedef int (*sl_interval_fn)(void *arg, const struct sl_interval *interval);
 
 /*
  * The queued part of a wait (from when the task was queued, or from waking_ns if
- * that is all there is, to closing->end_ns), in order and without holes. 0 or
- * -ENOMEM. The vector is reused between calls.
+ * that is all there is, to closing->end_ns), in order and without holes. 0, or what
+ * f returned. Valid while the wait closes.
  */
-int sl_intervals_of(const struct sl_engine *e, const struct sl_closing *closing,
-		    struct sl_intervals *ret);
-void sl_intervals_release(struct sl_intervals *intervals);
+int sl_intervals_each(const struct sl_engine *e, const struct sl_closing *closing,
+		      sl_interval_fn f, void *arg);
 
 /*
  * The same as sums per slot, at a fixed cost. False when only the intervals can

@@ -4,11 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void sl_explainer_release(struct sl_explainer *x)
-{
-	sl_intervals_release(&x->scratch);
-}
-
 void sl_wait_release(struct sl_wait *wait)
 {
 	free(wait->segments);
@@ -154,55 +149,116 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 
 /* ---- segments ---- */
 
-struct segments {
-	struct sl_segment *v;	/* NULL: only sums are wanted */
+#define FOLD_EVERY 2048		/* segments, where they may be folded */
+
+/* What is being explained, and the segments so far. */
+struct build {
+	struct sl_explainer *x;
+	const struct sl_closing *closing;
+	struct sl_explained *r;
+	struct resched *resched;	/* NULL: none was seen */
+	uint64_t occupant_since_ns;	/* resched speaks of the occupant from then on */
+	bool wanted;			/* false: only sums */
+	bool may_fold, folded;
+	struct sl_segment *v;
 	unsigned int nr, cap;
-	bool wanted;
 };
 
-static int emit(struct segments *out, struct sl_explained *r, const struct sl_segment *seg)
+static int by_hold(const void *a, const void *b)
 {
-	struct sl_segment *last = out->nr ? &out->v[out->nr - 1] : NULL;
+	const struct sl_segment *x = a, *y = b;
+
+	if (x->cause != y->cause)
+		return x->cause < y->cause ? -1 : 1;
+	if (x->confidence != y->confidence)
+		return x->confidence < y->confidence ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return x->occupant_tid < y->occupant_tid ? -1 : x->occupant_tid > y->occupant_tid;
+}
+
+static int by_hold_and_start(const void *a, const void *b)
+{
+	const struct sl_segment *x = a, *y = b;
+	int order = by_hold(a, b);
+
+	return order ? order : x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct sl_segment *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* Add up the segments of one cause, confidence, CPU and occupant: bounded by tasks, not time. */
+static void fold(struct build *b)
+{
+	unsigned int i, last = 0;
+
+	qsort(b->v, b->nr, sizeof(*b->v), by_hold_and_start);
+	for (i = 1; i < b->nr; i++) {
+		if (by_hold(&b->v[last], &b->v[i])) {
+			b->v[++last] = b->v[i];
+			continue;
+		}
+		b->v[last].ns += b->v[i].ns;
+		b->v[last].times += b->v[i].times;
+	}
+	b->nr = last + 1;
+	b->folded = true;
+	qsort(b->v, b->nr, sizeof(*b->v), by_start);
+}
+
+static int emit(struct build *b, const struct sl_segment *seg)
+{
+	struct sl_segment *last = b->nr ? &b->v[b->nr - 1] : NULL;
 
 	if (!seg->ns)
 		return 0;
-	add_hold(r, seg->cause, seg->confidence, seg->ns);
-	if (!out->wanted)
+	add_hold(b->r, seg->cause, seg->confidence, seg->ns);
+	if (!b->wanted)
 		return 0;
-	if (last && last->cause == seg->cause && last->confidence == seg->confidence &&
-	    last->cpu == seg->cpu && last->occupant_tid == seg->occupant_tid) {
+	if (last && last->start_ns + last->ns == seg->start_ns && !by_hold(last, seg)) {
 		last->ns += seg->ns;
 		return 0;
 	}
-	if (out->nr == out->cap) {
-		unsigned int cap = out->cap ? out->cap * 2 : 8;
-		struct sl_segment *grown = realloc(out->v, cap * sizeof(*grown));
+	if (b->nr == b->cap && b->may_fold && b->nr >= FOLD_EVERY) {
+		fold(b);
+		if (b->nr > b->cap / 2)
+			b->may_fold = false;	/* that many tasks: room is needed after all */
+	}
+	if (b->nr == b->cap) {
+		unsigned int cap = b->cap ? b->cap * 2 : 8;
+		struct sl_segment *grown = realloc(b->v, cap * sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		out->v = grown;
-		out->cap = cap;
+		b->v = grown;
+		b->cap = cap;
 	}
-	out->v[out->nr++] = *seg;
+	b->v[b->nr++] = *seg;
 	return 0;
 }
 
-static int emit_part(struct segments *out, struct sl_explained *r, struct sl_segment seg,
-		     uint64_t from_ns, uint64_t to_ns, struct sl_verdict v)
+static int emit_part(struct build *b, struct sl_segment seg, uint64_t from_ns, uint64_t to_ns,
+		     struct sl_verdict v)
 {
 	seg.start_ns = from_ns;
 	seg.ns = sl_since(to_ns, from_ns);
+	seg.times = 1;
 	seg.cause = v.cause;
 	seg.confidence = v.confidence;
-	return emit(out, r, &seg);
+	return emit(b, &seg);
 }
 
 /* One interval becomes up to three segments: before, lazy, and hard need_resched. */
-static int emit_interval(struct sl_explainer *x, const struct sl_closing *closing,
-			 const struct resched *rs, bool last_cpu, const struct sl_interval *iv,
-			 struct segments *out, struct sl_explained *r)
+static int emit_interval(void *arg, const struct sl_interval *iv)
 {
-	struct sl_verdict v = sl_hold_of(&x->context, closing->task, iv);
+	struct build *b = arg;
+	const struct resched *rs = b->resched;
+	struct sl_verdict v = sl_hold_of(&b->x->context, b->closing->task, iv);
 	struct sl_segment seg = {
 		.cpu = iv->cpu,
 		.occupant_tid = iv->occupant ? iv->occupant->tid : -1,
@@ -213,26 +269,29 @@ static int emit_interval(struct sl_explainer *x, const struct sl_closing *closin
 	uint64_t at = iv->start_ns, soft, hard;
 	int ret;
 
+	if (iv->before_cpu_known)
+		b->r->taints |= SL_TAINT_BEFORE_TRACE;
 	if (iv->occupant)
 		memcpy(seg.occupant_comm, iv->occupant->comm, sizeof(seg.occupant_comm));
-	v.confidence = limit(x, closing, v.confidence);
-	if (!rs || !last_cpu || !yields_to_resched(v.cause))
-		return emit_part(out, r, seg, at, iv->end_ns, v);
+	v.confidence = limit(b->x, b->closing, v.confidence);
+	if (!rs || iv->cpu != b->closing->run_cpu || at < b->occupant_since_ns ||
+	    !yields_to_resched(v.cause))
+		return emit_part(b, seg, at, iv->end_ns, v);
 
 	hard = rs->hard_ns < iv->end_ns ? rs->hard_ns : iv->end_ns;
 	soft = rs->lazy_ns < hard ? rs->lazy_ns : hard;
 	if (soft > at) {
-		ret = emit_part(out, r, seg, at, soft, v);
+		ret = emit_part(b, seg, at, soft, v);
 		if (ret)
 			return ret;
 		at = soft;
 	}
-	v.confidence = limit(x, closing, SL_CONF_EXACT);
+	v.confidence = limit(b->x, b->closing, SL_CONF_EXACT);
 	if (hard > at) {
 		v.cause = SL_CAUSE_LAZY_RESCHED;
 		seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->lazy_kind);
 		seg.evidence_ns = rs->lazy_event_ns;
-		ret = emit_part(out, r, seg, at, hard, v);
+		ret = emit_part(b, seg, at, hard, v);
 		if (ret)
 			return ret;
 		at = hard;
@@ -240,45 +299,25 @@ static int emit_interval(struct sl_explainer *x, const struct sl_closing *closin
 	v.cause = SL_CAUSE_RESCHED_DELAYED;
 	seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->hard_kind);
 	seg.evidence_ns = rs->hard_event_ns;
-	return emit_part(out, r, seg, at, iv->end_ns, v);
+	return emit_part(b, seg, at, iv->end_ns, v);
 }
 
-static int explain_by_intervals(struct sl_explainer *x, const struct sl_engine *e,
-				const struct sl_closing *closing, struct segments *out,
-				struct sl_explained *r)
+static int explain_by_intervals(struct build *b, const struct sl_engine *e)
 {
-	uint64_t last_switch = 0;
 	struct resched rs;
-	bool have_rs = resched_of(e, closing, &rs);
-	uint32_t i;
-	int ret;
 
-	ret = sl_intervals_of(e, closing, &x->scratch);
-	if (ret)
-		return ret;
-	/* need_resched was set for the last occupant only */
-	for (i = 0; i < x->scratch.nr; i++)
-		if (x->scratch.v[i].kind == SL_EV_SWITCH)
-			last_switch = x->scratch.v[i].start_ns;
-	for (i = 0; i < x->scratch.nr; i++) {
-		const struct sl_interval *iv = &x->scratch.v[i];
-
-		if (iv->before_cpu_known)
-			r->taints |= SL_TAINT_BEFORE_TRACE;
-		ret = emit_interval(x, closing, have_rs ? &rs : NULL,
-				    iv->cpu == closing->run_cpu && iv->start_ns >= last_switch, iv, out, r);
-		if (ret)
-			return ret;
+	if (resched_of(e, b->closing, &rs)) {
+		b->resched = &rs;
+		b->occupant_since_ns = e->cpus.at[b->closing->run_cpu]->curr_since_ns;
 	}
-	return 0;
+	return sl_intervals_each(e, b->closing, emit_interval, b);
 }
 
 /* ---- the whole ---- */
 
-static int emit_path(struct sl_explainer *x, const struct sl_closing *closing, struct segments *out,
-		     struct sl_explained *r, uint64_t end_ns)
+static int emit_path(struct build *b, uint64_t end_ns)
 {
-	const struct sl_task *t = closing->task;
+	const struct sl_task *t = b->closing->task;
 	struct sl_segment seg = {
 		.cpu = -1,
 		.occupant_tid = -1,
@@ -286,9 +325,13 @@ static int emit_path(struct sl_explainer *x, const struct sl_closing *closing, s
 		.evidence_ns = t->waking_ns,
 		.evidence_cpu = t->waker_cpu,
 	};
-	struct sl_verdict v = { SL_CAUSE_WAKE_PATH, limit(x, closing, SL_CONF_EXACT) };
+	struct sl_verdict v = { SL_CAUSE_WAKE_PATH, limit(b->x, b->closing, SL_CONF_EXACT) };
 
-	return emit_part(out, r, seg, r->start_ns, end_ns, v);
+	if (!b->wanted) {
+		put_hold(b->r, v.cause, v.confidence, sl_since(end_ns, b->r->start_ns));
+		return 0;
+	}
+	return emit_part(b, seg, b->r->start_ns, end_ns, v);
 }
 
 static bool at_least_half(uint64_t part_ns, uint64_t whole_ns)
@@ -343,27 +386,28 @@ static void choose_primary(struct sl_explained *r)
 	}
 }
 
-static int explain(struct sl_explainer *x, const struct sl_engine *e,
-		   const struct sl_closing *closing, struct segments *out, struct sl_explained *r)
+static int explain(struct build *b, const struct sl_engine *e)
 {
+	const struct sl_closing *closing = b->closing;
 	const struct sl_task *t = closing->task;
-	bool queued = t->queued_ns != SL_TIME_NONE;
+	struct sl_explained *r = b->r;
+	bool queued = t->queued_ns != SL_TIME_NONE, has_wakeup = b->x->context.has_wakeup;
 	int ret = 0;
 
 	r->nr = 0;
 	r->taints = closing->taints;
-	r->start_ns = sl_wait_start(t, x->context.from_wakeup);
+	r->start_ns = sl_wait_start(t, b->x->context.from_wakeup);
 	r->delay_ns = sl_since(closing->end_ns, r->start_ns);
 	if (closing->taints & SL_TAINT_CLOCK_SKEW) {
 		r->delay_ns = 0;
 	} else {
 		if (queued && r->start_ns < t->queued_ns)
-			ret = emit_path(x, closing, out, r, t->queued_ns);
-		else if (!queued && (x->context.has_wakeup || closing->run_cpu < 0))
-			ret = emit_path(x, closing, out, r, closing->end_ns);
-		if (!ret && (queued || (!x->context.has_wakeup && closing->run_cpu >= 0)) &&
-		    (out->wanted || !explain_by_sums(x, e, closing, r)))
-			ret = explain_by_intervals(x, e, closing, out, r);
+			ret = emit_path(b, t->queued_ns);
+		else if (!queued && (has_wakeup || closing->run_cpu < 0))
+			ret = emit_path(b, closing->end_ns);
+		if (!ret && (queued || (!has_wakeup && closing->run_cpu >= 0)) &&
+		    (b->wanted || !explain_by_sums(b->x, e, closing, r)))
+			ret = explain_by_intervals(b, e);
 	}
 	sl_placement_of(e, closing, r);
 	choose_primary(r);
@@ -373,25 +417,33 @@ static int explain(struct sl_explainer *x, const struct sl_engine *e,
 int sl_explain(struct sl_explainer *x, const struct sl_engine *e, const struct sl_closing *closing,
 	       struct sl_explained *ret)
 {
-	struct segments none = { 0 };
+	struct build b = { .x = x, .closing = closing, .r = ret };
 
-	return explain(x, e, closing, &none, ret);
+	return explain(&b, e);
 }
 
 int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
-			const struct sl_closing *closing, struct sl_wait *w)
+			const struct sl_closing *closing, unsigned int fold_above, struct sl_wait *w)
 {
 	const struct sl_task *t = closing->task;
-	struct segments out = { .wanted = true };
 	struct sl_explained r;
+	struct build b = { .x = x, .closing = closing, .r = &r, .wanted = true, .may_fold = fold_above };
 	bool wake = t->wait_kind == SL_WAIT_WAKE;
 	unsigned int i;
 	int ret;
 
-	ret = explain(x, e, closing, &out, &r);
+	ret = explain(&b, e);
 	if (ret) {
-		free(out.v);
+		free(b.v);
 		return ret;
+	}
+	if (fold_above && b.nr > fold_above)
+		fold(&b);
+	if (b.nr < b.cap / 2) {
+		struct sl_segment *fitted = realloc(b.v, (b.nr ? b.nr : 1) * sizeof(*fitted));
+
+		if (fitted)
+			b.v = fitted;
 	}
 	memset(w, 0, sizeof(*w));
 	w->tid = t->tid;
@@ -427,7 +479,8 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	w->primary = r.primary;
 	w->primary_ns = r.primary_ns;
 	w->primary_confidence = r.primary_confidence;
-	w->segments = out.v;
-	w->nr_segments = out.nr;
+	w->segments = b.v;
+	w->nr_segments = b.nr;
+	w->folded = b.folded;
 	return 0;
 }

@@ -50,21 +50,20 @@ struct sl_explained {
 
 struct sl_explainer {
 	struct sl_why_context context;
-	struct sl_intervals scratch;
 };
-
-void sl_explainer_release(struct sl_explainer *x);
 
 /* 0 or -ENOMEM */
 int sl_explain(struct sl_explainer *x, const struct sl_engine *e, const struct sl_closing *closing,
 	       struct sl_explained *ret);
 
 /*
- * The whole wait as users see it, segments included (malloc'ed into
+ * The whole wait as users see it, folded if it has more than fold_above segments
+ * (0: never), segments included (malloc'ed into
  * ret->segments; free with sl_wait_release()). 0 or -ENOMEM.
  */
 int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
-			const struct sl_closing *closing, struct sl_wait *ret);
+			const struct sl_closing *closing, unsigned int fold_above,
+			struct sl_wait *ret);
 void sl_wait_release(struct sl_wait *wait);
 
 /* ---- between the files of this room ---- */

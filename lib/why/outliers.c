@@ -83,7 +83,7 @@ static int encode(struct sl_outliers *o, const struct sl_explained *x)
 	unsigned int i;
 
 	if (need > o->cap_words) {
-		uint64_t cap = o->cap_words ? o->cap_words + o->cap_words / 2 : 32 * 1024;
+		uint64_t cap = o->cap_words ? o->cap_words + o->cap_words / 4 : 32 * 1024;
 		uint64_t *grown = realloc(o->words, cap * sizeof(*grown));
 
 		if (!grown)
@@ -160,13 +160,13 @@ static void drop_below(struct sl_outliers *o, uint64_t at_least_ns)
 	o->nr_details = kept;
 }
 
-/* Raise the running threshold when there are twice the candidates that have to be kept. */
+/* Raise the running threshold when there are clearly more candidates than have to be kept. */
 static void raise_threshold(struct sl_outliers *o)
 {
-	double tail = 2 * (1 - o->quantile) * (double)o->samples_seen;
+	double tail = 1.5 * (1 - o->quantile) * (double)o->samples_seen;
 	uint64_t keep = tail > KEEP_MIN ? (uint64_t)tail : KEEP_MIN, at, n = 0, *delays;
 
-	if (o->nr_candidates < 2 * keep)
+	if (o->nr_candidates < keep + keep / 4)
 		return;
 	delays = malloc(o->nr_candidates * sizeof(*delays));
 	if (!delays)

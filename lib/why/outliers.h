@@ -5,7 +5,7 @@
  * With a fixed threshold every wait that reaches it is added up at once. For a
  * quantile the threshold is known only at the end, so candidates are kept in a
  * compact form while a running threshold rises under them: it always leaves at
- * least twice as many candidates as the quantile needs. If at the end the true
+ * least half as many candidates again as the quantile needs. If at the end the true
  * threshold lies below the running one (the tail got lighter towards the end),
  * the answer is "read again with the threshold fixed", never an approximation.
  *
