@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/report.h"
+#include "schedlat/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
