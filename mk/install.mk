@@ -9,9 +9,7 @@ INSTALL ?= install
 
 MAN_PAGES := $(wildcard man/*.[1-9])
 
-# The public headers: what report.h needs, whole. Once installed they are one flat directory.
-PUBLIC := lib/report/report.h $(wildcard include/schedlat/*.h)
-HEADERS = $(sort $(filter %.h %.def,$(shell $(CC) -MM $(SL_CPPFLAGS) -x c $(PUBLIC))))
+HEADERS := $(wildcard include/schedlat/*.h include/schedlat/*.def)
 
 make_pc = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@REQUIRES@|$(MODULES)|' mk/schedlat.pc.in
@@ -28,9 +26,7 @@ install: all
 	$(Q)$(INSTALL) -m 755 $(O)/$(SONAME) $(DESTDIR)$(LIBDIR)
 	$(Q)ln -sfn $(SONAME) $(DESTDIR)$(LIBDIR)/libschedlat.so
 	$(Q)$(make_pc) > $(DESTDIR)$(LIBDIR)/pkgconfig/schedlat.pc
-	$(Q)for h in $(HEADERS); do \
-		sed -E 's|^(#include ")[^"]*/([^"/]+")|\1\2|' $$h > \
-			$(DESTDIR)$(INCLUDEDIR)/schedlat/$${h##*/} || exit 1; done
+	$(Q)$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/schedlat
 	$(Q)$(INSTALL) -m 644 completion/schedlat.bash \
 		$(DESTDIR)$(DATADIR)/bash-completion/completions/schedlat
 	$(Q)for m in $(MAN_PAGES); do \

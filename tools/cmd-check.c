@@ -8,6 +8,8 @@
 #include "out/json.h"
 #include "schedlat/wait.h"
 #include "tool.h"
+#include "event/event.h"
+#include "util/err.h"
 
 #define CMD "check"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tool.h"
+#include "util/err.h"
 
 static const struct {
 	const char *name;

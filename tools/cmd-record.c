@@ -18,6 +18,7 @@
 #include "out/fmt.h"
 #include "tool.h"
 #include "util/time.h"
+#include "util/err.h"
 
 #define CMD "record"
 #define DEFAULT_BUFFER_BYTES (8u << 20)

@@ -11,6 +11,7 @@
 #include "out/table.h"
 #include "out/text.h"
 #include "util/time.h"
+#include "util/err.h"
 
 #define REPORT SL_OPTIONS_REPORT
 #define TIMEHIST SL_OPTIONS_TIMEHIST

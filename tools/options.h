@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "out/out.h"
-#include "report/report.h"
+#include "schedlat/report.h"
 
 #define SL_DEFAULT_FILE "schedlat.dat"
 

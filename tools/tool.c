@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "out/fmt.h"
+#include "util/err.h"
 
 #define PROGRESS_AFTER_S 2.0
 

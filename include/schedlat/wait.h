@@ -28,7 +28,7 @@ enum sl_class { SL_CLASS_UNKNOWN, SL_CLASS_STOP, SL_CLASS_DL, SL_CLASS_RT, SL_CL
 /* A cause: what held the task (HOLD, FAIR) or sent it there (PLACE). See schedlat-causes(7). */
 enum sl_cause {
 #define SL_CAUSE(ID, id, family, doc, needs) SL_CAUSE_##ID,
-#include "../../lib/why/causes.def"
+#include "schedlat/causes.def"
 	SL_CAUSE_NR,
 	SL_CAUSE_NONE = SL_CAUSE_NR
 };
@@ -58,6 +58,24 @@ enum sl_taint {
 
 enum sl_waker_context { SL_WAKER_UNKNOWN, SL_WAKER_TASK, SL_WAKER_SOFTIRQ, SL_WAKER_HARDIRQ,
 			SL_WAKER_NMI, SL_WAKER_NR };
+
+/* Why a wakeup gave no sample. wakeups == samples + sum(discarded). */
+enum sl_discard {
+	SL_DISCARD_ALREADY_RUNNING,	/* a wakeup of the running task: no wait */
+	SL_DISCARD_ALREADY_QUEUED,	/* a wakeup of a preempted task: no wait */
+	SL_DISCARD_IDLE_TASK,		/* pid 0 is never a wakee */
+	SL_DISCARD_NOT_SUCCESSFUL,	/* success=0 on old kernels */
+	SL_DISCARD_NEVER_QUEUED,	/* waking without a following wakeup or switch */
+	SL_DISCARD_OPEN_AT_LOSS,	/* a gap touches it */
+	SL_DISCARD_INCONSISTENT,	/* woken twice without running: a switch was missed */
+	SL_DISCARD_CLOCK_SKEW,		/* runs before it is woken */
+	SL_DISCARD_OPEN_AT_END,		/* never ran before the recording ended */
+	SL_DISCARD_EXITED,		/* its tid was reused while it waited */
+	SL_DISCARD_OWN_THREAD,		/* schedlat's own */
+	SL_DISCARD_FILTERED,		/* not selected by -p -t --comm -C -G --time */
+	SL_DISCARD_NR
+};
+SL_API const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
 
 struct sl_segment {
 	uint64_t start_ns, ns;

@@ -13,8 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SL_COMM_LEN 16		/* TASK_COMM_LEN: 15 bytes and a NUL; longer names are cut */
-#define SL_CPU_MAX 4096		/* CPU numbers are 0..4095; others are counted and skipped */
+#include "schedlat/input.h"
 
 enum sl_ev_kind {
 #define SL_EVENT(KIND, kind, system, name, group, doc, fields) SL_EV_##KIND,

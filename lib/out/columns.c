@@ -67,6 +67,7 @@ static void set_ID(struct sl_cell *cell, int64_t value)
 	{ name, key, head, SL_SET_##SET, SL_CELL_##TYPE, doc, get_##SET##_##id },
 const struct sl_column sl_columns[] = {
 #include "out/columns.def"
+#include "util/err.h"
 };
 const unsigned int sl_columns_nr = sizeof(sl_columns) / sizeof(sl_columns[0]);
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/report.h"
+#include "schedlat/report.h"
 #include "util/err.h"
 
 enum sl_column_set { SL_SET_GROUP, SL_SET_CAUSE, SL_SET_WAIT, SL_SET_BUCKET, SL_SET_NR };

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "out/columns.h"
-#include "report/report.h"
+#include "schedlat/report.h"
 
 #define SL_OUT_WIDTH 100	/* no line of a text report is longer */
 

@@ -4,6 +4,7 @@
  * wait is on a line of its own, so that grep and line tools work on it too.
  * Keys are only ever added to the schema, never removed or given a new meaning.
  */
+#include "event/event.h"
 #include "out/out.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
 #include "out/fmt.h"
 #include "out/table.h"
 #include "stats/stats.h"
+#include "util/time.h"
 
 /* Above the causes, so many groups are enough; the rest is one line. */
 #define GROUPS_WITH_WHY 15

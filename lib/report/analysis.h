@@ -6,7 +6,7 @@
 #include "report/filter.h"
 #include "report/groups.h"
 #include "report/meta.h"
-#include "report/report.h"
+#include "schedlat/report.h"
 #include "trace/source.h"
 #include "wait/engine.h"
 #include "why/explain.h"

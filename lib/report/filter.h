@@ -4,7 +4,7 @@
 #define SL_REPORT_FILTER_H
 
 #include "report/meta.h"
-#include "report/report.h"
+#include "schedlat/report.h"
 
 /* Does the task pass -p -t --comm -G and the recorded targets? */
 bool sl_filter_task(const struct sl_filter *f, const struct sl_meta *meta, struct sl_task *t);

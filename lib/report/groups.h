@@ -5,7 +5,7 @@
 #ifndef SL_REPORT_GROUPS_H
 #define SL_REPORT_GROUPS_H
 
-#include "report/report.h"
+#include "schedlat/report.h"
 #include "sched/task.h"
 #include "stats/stats.h"
 

@@ -6,7 +6,7 @@
 #ifndef SL_REPORT_META_H
 #define SL_REPORT_META_H
 
-#include "report/report.h"
+#include "schedlat/report.h"
 #include "wait/engine.h"
 
 struct sl_meta {

@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "util/time.h"
+#include "event/event.h"
+#include "util/err.h"
 
 #define NR_SLOTS 8		/* batches in flight between the threads */
 #define PROGRESS_EVERY 256	/* batches between looks at the clock */

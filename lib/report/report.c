@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "report/report.h"
+#include "schedlat/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "report/analysis.h"
+#include "event/event.h"
+#include "util/err.h"
+#include "util/time.h"
 
 /* The public part comes first: one pointer serves both. */
 struct report_impl {

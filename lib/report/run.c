@@ -6,6 +6,9 @@
 
 #include "report/analysis.h"
 #include "report/pump.h"
+#include "event/event.h"
+#include "util/err.h"
+#include "util/time.h"
 
 /* Below this a quantile leaves so much of the file above it that reading twice is cheaper. */
 #define RUNNING_QUANTILE_MIN 0.98

@@ -18,24 +18,6 @@
 #include "sched/cpu.h"
 #include "sched/task.h"
 
-/* Why a wakeup gave no sample. wakeups == samples + sum(discarded). */
-enum sl_discard {
-	SL_DISCARD_ALREADY_RUNNING,	/* a wakeup of the running task: no wait */
-	SL_DISCARD_ALREADY_QUEUED,	/* a wakeup of a preempted task: no wait */
-	SL_DISCARD_IDLE_TASK,		/* pid 0 is never a wakee */
-	SL_DISCARD_NOT_SUCCESSFUL,	/* success=0 on old kernels */
-	SL_DISCARD_NEVER_QUEUED,	/* waking without a following wakeup or switch */
-	SL_DISCARD_OPEN_AT_LOSS,	/* a gap touches it */
-	SL_DISCARD_INCONSISTENT,	/* woken twice without running: a switch was missed */
-	SL_DISCARD_CLOCK_SKEW,		/* runs before it is woken */
-	SL_DISCARD_OPEN_AT_END,		/* never ran before the recording ended */
-	SL_DISCARD_EXITED,		/* its tid was reused while it waited */
-	SL_DISCARD_OWN_THREAD,		/* schedlat's own */
-	SL_DISCARD_FILTERED,		/* not selected by -p -t --comm -C -G --time */
-	SL_DISCARD_NR
-};
-SL_API const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
-
 /* How a wait ended, for the consumer. The task still holds everything about the wait. */
 struct sl_closing {
 	struct sl_task *task;

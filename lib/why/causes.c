@@ -3,7 +3,7 @@
 
 const struct sl_cause_desc sl_cause_descs[SL_CAUSE_NR] = {
 #define SL_CAUSE(ID, id, family, doc, needs) [SL_CAUSE_##ID] = { id, SL_FAMILY_##family, doc, needs },
-#include "why/causes.def"
+#include "schedlat/causes.def"
 };
 
 const char *sl_wait_kind_name(enum sl_wait_kind kind)

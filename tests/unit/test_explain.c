@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "schedlat/report.h"
 
 struct totals {
 	const char *path;

@@ -17,6 +17,7 @@
 #include "out/text.h"
 #include "stats/stats.h"
 #include "util/time.h"
+#include "event/event.h"
 
 static void test_scaled(void **state)
 {
@@ -188,13 +189,13 @@ static void fill_wait(struct sl_wait *wait, struct sl_segment *segments, unsigne
 	wait->cause_ns[SL_CAUSE_WAKE_PATH] = 1200;
 	wait->cause_ns[SL_CAUSE_FAIR_UNDETERMINED] = wait->primary_ns;
 	segments[0] = (struct sl_segment){
-		.start_ns = 1000000000, .ns = 1200, .cause = SL_CAUSE_WAKE_PATH, .cpu = -1,
+		.times = 1, .start_ns = 1000000000, .ns = 1200, .cause = SL_CAUSE_WAKE_PATH, .cpu = -1,
 		.occupant_tid = -1, .evidence_event = "sched_waking", .evidence_ns = 1000000000,
 		.evidence_cpu = 0,
 	};
 	for (i = 1; i < nr; i++)
 		segments[i] = (struct sl_segment){
-			.start_ns = 1000001200 + 1000 * (i - 1), .ns = 1000,
+			.times = 1, .start_ns = 1000001200 + 1000 * (i - 1), .ns = 1000,
 			.cause = SL_CAUSE_FAIR_UNDETERMINED, .confidence = SL_CONF_UNKNOWN, .cpu = 1,
 			.occupant_tid = i > 5 ? 998 : 999, .occupant_comm = "hackbench",
 			.evidence_event = "sched_switch", .evidence_ns = 1000001200, .evidence_cpu = 1,

@@ -3,14 +3,13 @@
  * The analysis of one recording, from file to numbers. report, timehist and
  * later diff, top and bugreport all read this; out/ only prints it.
  */
-#ifndef SL_REPORT_REPORT_H
-#define SL_REPORT_REPORT_H
+#ifndef SCHEDLAT_REPORT_H
+#define SCHEDLAT_REPORT_H
 
 #include "schedlat/api.h"
+#include "schedlat/err.h"
+#include "schedlat/input.h"
 #include "schedlat/wait.h"
-#include "trace/source.h"
-#include "util/err.h"
-#include "wait/engine.h"
 
 enum sl_from { SL_FROM_WAKING, SL_FROM_WAKEUP };
 enum sl_by { SL_BY_TID, SL_BY_COMM, SL_BY_TGID, SL_BY_CGROUP, SL_BY_CLASS, SL_BY_ALL, SL_BY_NR };
