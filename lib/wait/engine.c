@@ -147,7 +147,7 @@ static bool wakeup_unannounced(struct sl_engine *e, struct sl_task *t, const str
 		if (t->state == SL_TASK_WAKING)
 			t->state = SL_TASK_SLEEPING;
 		else
-			e->wakeups++;
+			e->wakeups += !pending;
 		e->discarded[SL_DISCARD_NOT_SUCCESSFUL]++;
 		return false;
 	}
@@ -169,6 +169,8 @@ static bool wakeup_unannounced(struct sl_engine *e, struct sl_task *t, const str
 	case SL_TASK_UNKNOWN:
 	case SL_TASK_SLEEPING:
 	case SL_TASK_DEAD:
+		if (pending)	/* it left its CPU between the two without our seeing it */
+			return true;
 		e->wakeups++;
 		break;
 	}
