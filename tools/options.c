@@ -18,7 +18,7 @@
 #define BOTH (REPORT | TIMEHIST)
 
 #define MAX_SEGMENTS 64	/* with more, a text report adds up those of one cause and task */
-#define DETAIL_WAITS 64	/* of so many worst waits a text report keeps the segments */
+#define DETAIL_WAITS 32	/* of so many worst waits a text report keeps the segments */
 
 enum { OPT_COMM = 256, OPT_TIME, OPT_FIELDS, OPT_WHY, OPT_FROM, OPT_WAITS, OPT_BY, OPT_EXACT,
        OPT_THREADS, OPT_ALL, OPT_ABOVE };

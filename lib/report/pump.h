@@ -9,7 +9,7 @@
 
 #include "trace/source.h"
 
-#define SL_PUMP_BATCH 512	/* events: 32 KiB, fits the first-level cache */
+#define SL_PUMP_BATCH 128	/* events: 8 KiB, leaves room for tasks in the first-level cache */
 
 struct sl_pump {
 	struct sl_source *source;

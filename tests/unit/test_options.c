@@ -92,7 +92,7 @@ static void test_why(void **state)
 		error = options.params.why.quantile - cases[i].quantile;
 		assert_true(error < 1e-12 && error > -1e-12);
 		assert_string_equal(options.params.why.label, cases[i].label);
-		assert_int_equal(options.params.detail_waits, 64);
+		assert_int_equal(options.params.detail_waits, 32);
 		sl_options_release(&options);
 	}
 	assert_int_equal(PARSE(REPORT, &options, &err, "-T", "500us", "-j"), 0);
