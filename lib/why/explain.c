@@ -79,6 +79,12 @@ static bool resched_of(const struct sl_engine *e, const struct sl_closing *closi
 	return true;
 }
 
+/* A tracepoint states it; the flag in some other event's header only says "since then, or earlier". */
+static enum sl_confidence resched_confidence(uint8_t kind)
+{
+	return kind == SL_EV_NEED_RESCHED ? SL_CONF_EXACT : SL_CONF_DERIVED;
+}
+
 /* The rules that yield to a pending need_resched. */
 static bool yields_to_resched(enum sl_cause cause)
 {
@@ -138,8 +144,10 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 			any = any > hard ? any : hard;
 		}
 		if (any <= fair) {
-			put_hold(r, SL_CAUSE_LAZY_RESCHED, exact, any - hard);
-			put_hold(r, SL_CAUSE_RESCHED_DELAYED, exact, hard);
+			put_hold(r, SL_CAUSE_LAZY_RESCHED,
+				 limit(x, closing, resched_confidence(rs.lazy_kind)), any - hard);
+			put_hold(r, SL_CAUSE_RESCHED_DELAYED,
+				 limit(x, closing, resched_confidence(rs.hard_kind)), hard);
 			fair -= any;
 		}
 	}
@@ -286,9 +294,9 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 			return ret;
 		at = soft;
 	}
-	v.confidence = limit(b->x, b->closing, SL_CONF_EXACT);
 	if (hard > at) {
 		v.cause = SL_CAUSE_LAZY_RESCHED;
+		v.confidence = limit(b->x, b->closing, resched_confidence(rs->lazy_kind));
 		seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->lazy_kind);
 		seg.evidence_ns = rs->lazy_event_ns;
 		ret = emit_part(b, seg, at, hard, v);
@@ -297,6 +305,7 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 		at = hard;
 	}
 	v.cause = SL_CAUSE_RESCHED_DELAYED;
+	v.confidence = limit(b->x, b->closing, resched_confidence(rs->hard_kind));
 	seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->hard_kind);
 	seg.evidence_ns = rs->hard_event_ns;
 	return emit_part(b, seg, at, iv->end_ns, v);
