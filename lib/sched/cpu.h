@@ -41,6 +41,7 @@ struct sl_cpu {
 	uint8_t task_slot;	/* where it goes outside of interrupts */
 	uint8_t irq_depth, softirq_depth;
 	bool lost_open;		/* its data ends before the recording does */
+	bool asked;		/* lazy or hard may be set */
 	uint16_t cpu;
 	int32_t curr_tid;	/* of curr; SL_CPU_NOBODY when not known */
 	struct sl_task *curr;	/* NULL when not known */

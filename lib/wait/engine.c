@@ -544,6 +544,26 @@ static void note_resched(struct sl_cpu *c, struct sl_resched *r, const struct sl
 	r->ns = ev->ts_ns;
 	r->irq_ns = c->sums[SL_SLOT_IRQ] + c->sums[SL_SLOT_SOFTIRQ];
 	r->kind = ev->kind;
+	c->asked = true;
+}
+
+/*
+ * The flags of an event are those of the task that runs there.  When one is gone without a switch,
+ * schedule() has cleared both (clear_tsk_need_resched(), 6.18) and picked the same task again: the
+ * request is over, and one that is seen later is another.  Not for switches: the flags are cleared
+ * before that event.
+ */
+static void note_flags(struct sl_cpu *c, const struct sl_event *ev)
+{
+	if (!(ev->ctx & SL_CTX_NEED_RESCHED) && c->hard.ns != SL_TIME_NONE)
+		c->lazy.ns = c->hard.ns = SL_TIME_NONE;
+	if (!(ev->ctx & SL_CTX_NEED_RESCHED_LAZY))
+		c->lazy.ns = SL_TIME_NONE;
+	c->asked = c->lazy.ns != SL_TIME_NONE || c->hard.ns != SL_TIME_NONE;
+	if (ev->ctx & SL_CTX_NEED_RESCHED)
+		note_resched(c, &c->hard, ev);
+	else if (ev->ctx & SL_CTX_NEED_RESCHED_LAZY)
+		note_resched(c, &c->lazy, ev);
 }
 
 /* Priority inheritance: a running task's CPU changes class with it. */
@@ -566,8 +586,13 @@ static void on_need_resched(struct sl_engine *e, const struct sl_event *ev)
 	if (n->cpu < 0 || n->cpu >= SL_CPU_MAX || !e->want_causes)
 		return;
 	c = sl_cpus_get(&e->cpus, (unsigned int)n->cpu, ev->ts_ns);
-	if (c)
-		note_resched(c, n->tif ? &c->lazy : &c->hard, ev);
+	if (!c)
+		return;
+	/* __resched_curr() says nothing of a request that is pending: an older one is over. */
+	c->hard.ns = SL_TIME_NONE;
+	if (n->tif)
+		c->lazy.ns = SL_TIME_NONE;
+	note_resched(c, n->tif ? &c->lazy : &c->hard, ev);
 }
 
 /* A task that ends has run: whatever we believe it waits for, its switch-in was missed. */
@@ -629,9 +654,9 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 		if (!c)
 			return;
 	}
-	if (SL_UNLIKELY(ev->ctx & (SL_CTX_NEED_RESCHED | SL_CTX_NEED_RESCHED_LAZY)) &&
+	if (SL_UNLIKELY((ev->ctx & (SL_CTX_NEED_RESCHED | SL_CTX_NEED_RESCHED_LAZY)) || c->asked) &&
 	    e->want_causes && ev->kind != SL_EV_SWITCH)
-		note_resched(c, ev->ctx & SL_CTX_NEED_RESCHED ? &c->hard : &c->lazy, ev);
+		note_flags(c, ev);
 
 	switch ((enum sl_ev_kind)ev->kind) {
 	case SL_EV_SWITCH:
