@@ -2,6 +2,7 @@
 #include "why/explain.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void sl_wait_release(struct sl_wait *wait)
@@ -9,6 +10,15 @@ void sl_wait_release(struct sl_wait *wait)
 	free(wait->segments);
 	wait->segments = NULL;
 	wait->nr_segments = 0;
+}
+
+/* All CPUs share one task of pid 0, whose name is that of the idle task met last. */
+static void name_of(char ret_comm[16], const struct sl_task *t, int cpu)
+{
+	if (t->tid == 0 && cpu >= 0)
+		snprintf(ret_comm, 16, "swapper/%hu", (unsigned short)cpu);
+	else
+		memcpy(ret_comm, t->comm, 16);
 }
 
 static void add_hold(struct sl_explained *r, enum sl_cause cause, enum sl_confidence confidence,
@@ -280,7 +290,7 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 	if (iv->before_cpu_known)
 		b->r->taints |= SL_TAINT_BEFORE_TRACE;
 	if (iv->occupant)
-		memcpy(seg.occupant_comm, iv->occupant->comm, sizeof(seg.occupant_comm));
+		name_of(seg.occupant_comm, iv->occupant, iv->cpu);
 	v.confidence = limit(b->x, b->closing, v.confidence);
 	if (!rs || iv->cpu != b->closing->run_cpu || at < b->occupant_since_ns ||
 	    !yields_to_resched(v.cause))
@@ -467,7 +477,7 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	w->delay_ns = r.delay_ns;
 	w->waker_tid = wake && t->waker ? t->waker->tid : -1;
 	if (wake && t->waker)
-		memcpy(w->waker_comm, t->waker->comm, sizeof(w->waker_comm));
+		name_of(w->waker_comm, t->waker, t->waker_cpu);
 	w->waker_context = wake && t->waker ? (enum sl_waker_context)t->waker_context : SL_WAKER_UNKNOWN;
 	w->waker_cpu = wake ? t->waker_cpu : -1;
 	w->prev_cpu = wake ? t->prev_cpu : -1;

@@ -249,6 +249,10 @@ def check_always(doc, raw):
                 why.append(f"{what}: segment {segment_text(seg)} starts at {seg['start_ns']}, "
                            f"not {at}")
             at = seg["start_ns"] + seg["ns"]
+        for who, cpu in [(wait["waker"], (wait["waker"] or {}).get("cpu"))] + \
+                        [(seg["occupant"], seg["cpu"]) for seg in wait["segments"]]:
+            if who and who["tid"] == 0 and who["comm"] != f"swapper/{cpu}":
+                why.append(f"{what}: the idle task of CPU {cpu} is called {who['comm']}")
         if sum(s["ns"] for s in wait["segments"]) != wait["delay_ns"]:
             why.append(f"{what}: segments sum to {sum(s['ns'] for s in wait['segments'])}")
         if wait["run_ns"] is not None and wait["run_ns"] - wait["start_ns"] != wait["delay_ns"]:
