@@ -283,7 +283,7 @@ static int command_exit_status(int status)
 
 int cmd_record(int argc, char **argv)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	struct record_args args = {
 		.params = {
 			.path = SL_DEFAULT_FILE,

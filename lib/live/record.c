@@ -221,6 +221,9 @@ static bool take_signals(struct sl_session *s, struct sl_command *command, unsig
 		/* A terminal's ^C and ^\ reach the command by themselves. */
 		if (command->pid && info.ssi_code != SI_KERNEL)
 			kill(command->pid, info.ssi_signo);
+		/* These say nothing about ending, and may come often. */
+		if (command->pid && (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2))
+			continue;
 		if (!command->pid || (*seen)++)
 			stop = true;
 		s->result->interrupted = true;

@@ -34,7 +34,8 @@ struct sl_record_params {
 	const char *version;
 	/*
 	 * A signalfd of the signals that stop the recording; they are blocked. With
-	 * a command they are passed on to it, and the second one stops. -1: none.
+	 * a command they are passed on to it, and the second one stops, SIGUSR1 and
+	 * SIGUSR2 aside. -1: none.
 	 */
 	int signal_fd;
 	/* One line of information; NULL: not wanted. */

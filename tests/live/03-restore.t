@@ -13,7 +13,7 @@ state_is "$before" "tracefs after -d"
 is $? 0 "the command ends it"
 state_is "$before" "tracefs after a command"
 
-for signal in INT TERM HUP QUIT; do
+for signal in INT TERM HUP QUIT USR1 USR2; do
 	rm -f b.dat
 	env --default-signal="$signal" "$SCHEDLAT" record -q -o b.dat &
 	pid=$!

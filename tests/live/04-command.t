@@ -24,12 +24,17 @@ is "$(echo text | "$SCHEDLAT" record -q -o a.dat -- cat)" text "standard input i
 cat >trap.sh <<'S'
 trap 'echo got TERM; exit 5' TERM
 trap 'echo got HUP' HUP
+trap 'echo got USR1' USR1
 echo ready >ready
 for i in $(seq 200); do sleep 0.05; done
 S
 "$SCHEDLAT" record -q -o b.dat -- bash trap.sh >out.txt &
 pid=$!
 for _ in $(seq 100); do [ -e ready ] && break; sleep 0.05; done
+kill -USR1 $pid
+sleep 0.3
+kill -USR1 $pid
+sleep 0.3
 kill -HUP $pid
 sleep 0.3
 kill -0 $pid
@@ -40,7 +45,7 @@ kill -TERM $pid
 sleep 0.5
 wait $pid
 status=$?
-is "$(paste -sd, out.txt)" "got HUP,got TERM" "the command got both signals"
+is "$(paste -sd, out.txt)" "got USR1,got USR1,got HUP,got TERM" "the command got every signal"
 is $status 5 "and its status is ours"
 
 # The second signal stops the recording even if the command does not care.
