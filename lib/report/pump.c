@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +13,8 @@
 #include "util/err.h"
 
 #define NR_SLOTS 8		/* batches in flight between the threads */
+#define PAIR_BATCH 2048		/* events in each: handing over costs little per event then */
+#define SPINS 2000		/* looks at the other side before sleeping: some us */
 #define PROGRESS_EVERY 256	/* batches between looks at the clock */
 
 struct slot {
@@ -22,15 +25,62 @@ struct slot {
 	unsigned int permille;
 };
 
+/*
+ * A ring of batches between one producer and one consumer. head and tail are only
+ * ever moved forward by their own side; the lock is for sleeping.
+ */
 struct pipe {
 	struct sl_pump *pump;
 	struct sl_err err;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned int head, tail;	/* filled and consumed batches */
-	bool stop;
-	struct slot slot[NR_SLOTS];
+	/* each on a line of its own: the other side looks at it all the time */
+	_Atomic unsigned int head __attribute__((aligned(128)));	/* filled batches */
+	_Atomic unsigned int tail __attribute__((aligned(128)));	/* consumed batches */
+	_Atomic bool stop __attribute__((aligned(128)));
+	_Atomic unsigned int sleepers;
+	struct slot slot[NR_SLOTS] __attribute__((aligned(128)));
 };
+
+static bool can_fill(struct pipe *p)
+{
+	return p->head - p->tail < NR_SLOTS || p->stop;
+}
+
+static bool can_consume(struct pipe *p)
+{
+	return p->head != p->tail;
+}
+
+/* Until ready(p): look for a while, then sleep. */
+static void wait_for(struct pipe *p, bool (*ready)(struct pipe *p))
+{
+	unsigned int i;
+
+	for (i = 0; i < SPINS; i++) {
+		if (ready(p))
+			return;
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#endif
+	}
+	pthread_mutex_lock(&p->lock);
+	p->sleepers++;
+	while (!ready(p))
+		pthread_cond_wait(&p->changed, &p->lock);
+	p->sleepers--;
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* Tell the other side that head, tail or stop has moved. */
+static void wake_other(struct pipe *p)
+{
+	if (!p->sleepers)
+		return;
+	pthread_mutex_lock(&p->lock);
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+}
 
 static bool due(struct timespec *last)
 {
@@ -111,26 +161,19 @@ static void *read_ahead(void *arg)
 	bool going = true;
 
 	while (going) {
-		struct slot *s;
+		struct slot *s = &p->slot[p->head % NR_SLOTS];
 
-		pthread_mutex_lock(&p->lock);
-		while (p->head - p->tail == NR_SLOTS && !p->stop)
-			pthread_cond_wait(&p->changed, &p->lock);
-		going = !p->stop;
-		pthread_mutex_unlock(&p->lock);
-		if (!going)
+		wait_for(p, can_fill);
+		if (p->stop)
 			break;
-		s = &p->slot[p->head % NR_SLOTS];
-		s->nr = sl_source_next(p->pump->source, s->events, SL_PUMP_BATCH, &p->err);
+		s->nr = sl_source_next(p->pump->source, s->events, PAIR_BATCH, &p->err);
 		if (s->nr > 0 && keep_strings(s))
 			s->nr = -ENOMEM;
 		if (p->pump->progress)
 			s->permille = sl_source_progress(p->pump->source);
 		going = s->nr > 0;
-		pthread_mutex_lock(&p->lock);
 		p->head++;
-		pthread_cond_signal(&p->changed);
-		pthread_mutex_unlock(&p->lock);
+		wake_other(p);
 	}
 	return NULL;
 }
@@ -141,14 +184,10 @@ static int consume_all(struct pipe *p, struct sl_err *err)
 	unsigned int batches = 0;
 
 	for (;;) {
-		struct slot *s;
+		struct slot *s = &p->slot[p->tail % NR_SLOTS];
 		int ret;
 
-		pthread_mutex_lock(&p->lock);
-		while (p->head == p->tail)
-			pthread_cond_wait(&p->changed, &p->lock);
-		pthread_mutex_unlock(&p->lock);
-		s = &p->slot[p->tail % NR_SLOTS];
+		wait_for(p, can_consume);
 		if (s->nr <= 0) {
 			if (s->nr < 0 && err)
 				*err = p->err;
@@ -157,12 +196,10 @@ static int consume_all(struct pipe *p, struct sl_err *err)
 		ret = p->pump->consume(p->pump->arg, s->events, (unsigned int)s->nr);
 		if (ret)
 			return ret;
-		if (p->pump->progress && !(++batches % PROGRESS_EVERY) && due(&last))
+		if (p->pump->progress && !(++batches % (PROGRESS_EVERY / 16)) && due(&last))
 			p->pump->progress(p->pump->arg, s->permille);
-		pthread_mutex_lock(&p->lock);
 		p->tail++;
-		pthread_cond_signal(&p->changed);
-		pthread_mutex_unlock(&p->lock);
+		wake_other(p);
 	}
 }
 
@@ -176,7 +213,7 @@ static int run_pair(struct sl_pump *pump, struct sl_err *err)
 	pthread_mutex_init(&p.lock, NULL);
 	pthread_cond_init(&p.changed, NULL);
 	for (i = 0; i < NR_SLOTS; i++) {
-		p.slot[i].events = aligned_alloc(64, SL_PUMP_BATCH * sizeof(*p.slot[i].events));
+		p.slot[i].events = aligned_alloc(64, PAIR_BATCH * sizeof(*p.slot[i].events));
 		if (!p.slot[i].events)
 			goto out;
 	}
@@ -185,10 +222,8 @@ static int run_pair(struct sl_pump *pump, struct sl_err *err)
 		goto out;
 	}
 	ret = consume_all(&p, err);
-	pthread_mutex_lock(&p.lock);
 	p.stop = true;
-	pthread_cond_signal(&p.changed);
-	pthread_mutex_unlock(&p.lock);
+	wake_other(&p);
 	pthread_join(reader, NULL);
 out:
 	for (i = 0; i < NR_SLOTS; i++) {
