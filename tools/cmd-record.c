@@ -147,10 +147,10 @@ static int parse_option(struct record_args *args, int option, struct sl_err *err
 		return parse_time("-d", optarg, &params->duration_ns, err);
 	case 'p':
 		params->target_pids = optarg;
-		return check_ids(optarg, "pid", err);
+		return check_ids(optarg, "process", err);
 	case 't':
 		params->target_tids = optarg;
-		return check_ids(optarg, "tid", err);
+		return check_ids(optarg, "thread", err);
 	case 'C':
 		params->cpus = args->cpus;
 		return sl_parse_cpus(optarg, args->cpus, err);

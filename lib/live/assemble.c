@@ -51,6 +51,9 @@ int sl_session_open_files(struct sl_session *s, struct sl_err *err)
 
 	if (!stat(path, &st) && S_ISDIR(st.st_mode))
 		return sl_err_set(err, -EISDIR, "cannot write '%s': it is a directory", path);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return sl_err_set(err, -EINVAL, "cannot write '%s': it is no regular file: name one with -o",
+				  path);
 	if (!access(path, F_OK) && access(path, W_OK))
 		return sl_err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno));
 	s->fds = malloc(s->instance.nr_cpus * sizeof(*s->fds));

@@ -24,8 +24,8 @@ refused 129 "10" -d 10
 refused 129 "above 0" -d 0s
 refused 129 "CPUs" -C a
 refused 129 "CPU" -C 0-99999
-refused 129 "pid" -p x
-refused 129 "tid" -t 1,
+refused 129 "'x' is not a list of process ids" -p x
+refused 129 "'1,' is not a list of thread ids" -t 1,
 refused 129 "unknown option '--what'" --what
 refused 129 "unknown option '-Z'" -Z
 refused 129 "needs a value" -d
@@ -33,6 +33,7 @@ refused 129 "auto, tracefs, bpf" --backend perf
 refused 129 "needs --threshold" --flight 10s
 refused 129 "needs --flight" -T 500us
 refused 129 "a file with a name" -o -
+refused 1 "no regular file" -d 100ms -o /dev/null
 refused 3 "no BPF backend" --backend bpf
 refused 3 "no BPF backend" --backend=bpf -- true
 
