@@ -31,6 +31,28 @@ static void add_label(struct sl_line *line, const char *label)
 		sl_line_add(line, "%s", label);
 }
 
+static bool several_kinds(const struct sl_report *report)
+{
+	return report->params.waits & (report->params.waits - 1);
+}
+
+/* Each kind of wait has a threshold of its own; the one that is known is the first kind's. */
+static void add_threshold(struct sl_line *line, const struct sl_report *report)
+{
+	enum sl_wait_kind first = SL_WAIT_WAKE;
+
+	while (report->params.waits && !(report->params.waits >> first & 1))
+		first++;
+	if (!several_kinds(report)) {
+		sl_line_add(line, " = ");
+		sl_line_add_duration(line, report->why.threshold_ns);
+		return;
+	}
+	sl_line_add(line, " of their kind (%s: ", sl_wait_kind_name(first));
+	sl_line_add_duration(line, report->why.threshold_ns);
+	sl_line_add(line, ")");
+}
+
 /*
  * Of the samples, and then of what the percentile knows nothing about: a wait
  * that never ended is at least as long, and nobody would forgive leaving it out.
@@ -42,8 +64,14 @@ static void print_headline(struct sl_out *out, const struct sl_report *report)
 	uint64_t samples = why->count - why->tainted;
 	struct sl_line line = { .used = 0 };
 
+	if (!why->selected && !why->count) {
+		sl_out_title(out, "No wait to explain");
+		return;
+	}
 	if (why->fell_back)
 		sl_line_add(&line, "The worst %" PRIu64 " of %" PRIu64 " waits", samples, why->selected);
+	else if (spec->mode == SL_WHY_QUANTILE && spec->quantile >= 1 && samples == 1)
+		sl_line_add(&line, "The longest of %" PRIu64 " waits", why->selected);
 	else
 		sl_line_add(&line, "%" PRIu64 " of %" PRIu64 " waits", samples, why->selected);
 	if (spec->mode == SL_WHY_DURATION) {
@@ -55,11 +83,12 @@ static void print_headline(struct sl_out *out, const struct sl_report *report)
 		if (spec->quantile < 1)
 			sl_line_add(&line, " needs %.0f samples", ceil(1 / (1 - spec->quantile) - 1e-9));
 		sl_line_add(&line, ")");
+	} else if (spec->quantile >= 1) {
+		sl_line_add(&line, "%s", samples == 1 ? "" : " that are the longest of their kind");
 	} else {
 		sl_line_add(&line, " above ");
 		add_label(&line, spec->label);
-		sl_line_add(&line, " = ");
-		sl_line_add_duration(&line, why->threshold_ns);
+		add_threshold(&line, report);
 	}
 	if (why->tainted)
 		sl_line_add(&line, ", and %" PRIu64 " that %s no sample%s", why->tainted,
@@ -68,6 +97,8 @@ static void print_headline(struct sl_out *out, const struct sl_report *report)
 	sl_line_add_duration(&line, why->total_ns);
 	sl_line_add(&line, " in all");
 	sl_out_title(out, "%s", line.text);
+	if (several_kinds(report) && spec->mode == SL_WHY_QUANTILE && spec->quantile < 1)
+		fputs("  A kind with too few samples for that gives its longest waits.\n", out->file);
 	if (why->tainted)
 		fputs("  No sample, but shown: open at the end, or touched by a gap in the data.\n", out->file);
 	if (report->flight && spec->mode == SL_WHY_QUANTILE)
@@ -277,7 +308,7 @@ int sl_text_why(struct sl_out *out, const struct sl_report *report, const struct
 	int ret;
 
 	print_headline(out, report);
-	ret = print_held(out, why, &unit);
+	ret = why->count ? print_held(out, why, &unit) : 0;
 	ret = ret ? ret : print_placed(out, why, &unit);
 	ret = ret ? ret : print_occupants(out, why);
 	if (ret)

@@ -378,6 +378,23 @@ static void test_text(void **state)
 	assert_has(text, "at most 0.39 % too high, never too low");
 	assert_has(text, "1 of 4 waits above P99.9 = 841.2 us, and 1 that is no sample, 23.40 us in all\n");
 	free(text);
+	f.report.params.waits = 1u << SL_WAIT_WAKE | 1u << SL_WAIT_PREEMPT;
+	text = printed(sl_out_report_text, &f.report, &view, false);
+	assert_no_long_line(text);
+	assert_has(text, "1 of 4 waits above P99.9 of their kind (wake: 841.2 us), and 1 that is");
+	assert_has(text, "\n  A kind with too few samples for that gives its longest waits.\n");
+	free(text);
+	f.report.params.waits = 0;
+	f.report.params.why.quantile = 1;
+	strcpy(f.report.params.why.label, "max");
+	text = printed(sl_out_report_text, &f.report, &view, false);
+	assert_has(text, "The longest of 4 waits, and 1 that is no sample, 23.40 us in all\n");
+	free(text);
+	f.report.why.selected = f.report.why.count = f.report.why.tainted = 0;
+	f.report.why.total_ns = 0;
+	text = printed(sl_out_report_text, &f.report, &view, false);
+	assert_has(text, "\nNo wait to explain\n");
+	free(text);
 	sl_stats_pool_free(f.pool);
 }
 
