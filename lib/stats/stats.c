@@ -342,8 +342,14 @@ static void histogram_ranks(struct sl_stats *const *stats, unsigned int nr, cons
 	unsigned int o, sub, i;
 
 	for (o = 0; o < OCTAVES; o++) {
-		uint64_t total[SL_STATS_SUB] = { 0 };
+		uint64_t total[SL_STATS_SUB];
+		bool any = false;
 
+		for (i = 0; i < nr; i++)
+			any |= stats[i]->octave[o] != NULL;
+		if (!any)
+			continue;
+		memset(total, 0, sizeof(total));
 		for (i = 0; i < nr; i++)
 			for (sub = 0; stats[i]->octave[o] && sub < SL_STATS_SUB; sub++)
 				total[sub] += stats[i]->octave[o][sub];

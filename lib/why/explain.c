@@ -167,8 +167,6 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 
 /* ---- segments ---- */
 
-#define FOLD_EVERY 2048		/* segments, where they may be folded */
-
 /* What is being explained, and the segments so far. */
 struct build {
 	struct sl_explainer *x;
@@ -177,75 +175,79 @@ struct build {
 	struct resched *resched;	/* NULL: none was seen */
 	uint64_t occupant_since_ns;	/* resched speaks of the occupant from then on */
 	bool wanted;			/* false: only sums */
-	bool may_fold, folded;
+	unsigned int fold_above;	/* 0: never */
 	struct sl_segment *v;
 	unsigned int nr, cap;
+	uint32_t *place;		/* folded: hash of v, index + 1; NULL: not folded */
+	uint32_t place_mask;
 };
 
-static int by_hold(const void *a, const void *b)
+static bool same_hold(const struct sl_segment *a, const struct sl_segment *b)
 {
-	const struct sl_segment *x = a, *y = b;
-
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	if (x->confidence != y->confidence)
-		return x->confidence < y->confidence ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return x->occupant_tid < y->occupant_tid ? -1 : x->occupant_tid > y->occupant_tid;
+	return a->cause == b->cause && a->confidence == b->confidence && a->cpu == b->cpu &&
+	       a->occupant_tid == b->occupant_tid;
 }
 
-static int by_hold_and_start(const void *a, const void *b)
+/* The slot of a segment like this one, or the free slot where it belongs. */
+static uint32_t *find_place(struct build *b, const struct sl_segment *seg)
 {
-	const struct sl_segment *x = a, *y = b;
-	int order = by_hold(a, b);
+	uint32_t h = (uint32_t)seg->occupant_tid * 2654435761u ^ (uint32_t)seg->cause * 40503u ^
+		     (uint32_t)seg->confidence << 9 ^ (uint32_t)seg->cpu << 13;
 
-	return order ? order : x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+	for (h = (h ^ h >> 15) & b->place_mask; b->place[h]; h = (h + 1) & b->place_mask)
+		if (same_hold(&b->v[b->place[h] - 1], seg))
+			break;
+	return &b->place[h];
 }
 
-static int by_start(const void *a, const void *b)
+/* From now on stretches of one cause, confidence, CPU and occupant are added up. */
+static int start_folding(struct build *b)
 {
-	const struct sl_segment *x = a, *y = b;
+	unsigned int i, nr = b->nr;
+	uint32_t mask = 255;
 
-	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
+	while (mask < 4 * b->cap)
+		mask = mask * 2 + 1;
+	free(b->place);
+	b->place = calloc(mask + 1ull, sizeof(*b->place));
+	if (!b->place)
+		return -ENOMEM;
+	b->place_mask = mask;
+	b->nr = 0;
+	for (i = 0; i < nr; i++) {
+		uint32_t *place = find_place(b, &b->v[i]);
 
-/* Add up the segments of one cause, confidence, CPU and occupant: bounded by tasks, not time. */
-static void fold(struct build *b)
-{
-	unsigned int i, last = 0;
-
-	qsort(b->v, b->nr, sizeof(*b->v), by_hold_and_start);
-	for (i = 1; i < b->nr; i++) {
-		if (by_hold(&b->v[last], &b->v[i])) {
-			b->v[++last] = b->v[i];
-			continue;
+		if (*place) {
+			b->v[*place - 1].ns += b->v[i].ns;
+			b->v[*place - 1].times += b->v[i].times;
+		} else {
+			b->v[b->nr++] = b->v[i];
+			*place = b->nr;
 		}
-		b->v[last].ns += b->v[i].ns;
-		b->v[last].times += b->v[i].times;
 	}
-	b->nr = last + 1;
-	b->folded = true;
-	qsort(b->v, b->nr, sizeof(*b->v), by_start);
+	return 0;
 }
 
 static int emit(struct build *b, const struct sl_segment *seg)
 {
 	struct sl_segment *last = b->nr ? &b->v[b->nr - 1] : NULL;
+	uint32_t *place = NULL;
 
 	if (!seg->ns)
 		return 0;
 	add_hold(b->r, seg->cause, seg->confidence, seg->ns);
 	if (!b->wanted)
 		return 0;
-	if (last && last->start_ns + last->ns == seg->start_ns && !by_hold(last, seg)) {
+	if (b->place) {
+		place = find_place(b, seg);
+		if (*place) {
+			b->v[*place - 1].ns += seg->ns;
+			b->v[*place - 1].times++;
+			return 0;
+		}
+	} else if (last && same_hold(last, seg)) {
 		last->ns += seg->ns;
 		return 0;
-	}
-	if (b->nr == b->cap && b->may_fold && b->nr >= FOLD_EVERY) {
-		fold(b);
-		if (b->nr > b->cap / 2)
-			b->may_fold = false;	/* that many tasks: room is needed after all */
 	}
 	if (b->nr == b->cap) {
 		unsigned int cap = b->cap ? b->cap * 2 : 8;
@@ -257,6 +259,10 @@ static int emit(struct build *b, const struct sl_segment *seg)
 		b->cap = cap;
 	}
 	b->v[b->nr++] = *seg;
+	if (place)
+		*place = b->nr;
+	if (b->fold_above && (place ? b->nr > b->place_mask / 2 : b->nr > b->fold_above))
+		return start_folding(b);
 	return 0;
 }
 
@@ -446,18 +452,19 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 {
 	const struct sl_task *t = closing->task;
 	struct sl_explained r;
-	struct build b = { .x = x, .closing = closing, .r = &r, .wanted = true, .may_fold = fold_above };
-	bool wake = t->wait_kind == SL_WAIT_WAKE;
+	struct build b = { .x = x, .closing = closing, .r = &r, .wanted = true,
+			   .fold_above = fold_above };
+	bool wake = t->wait_kind == SL_WAIT_WAKE, folded;
 	unsigned int i;
 	int ret;
 
 	ret = explain(&b, e);
+	folded = b.place != NULL;
+	free(b.place);
 	if (ret) {
 		free(b.v);
 		return ret;
 	}
-	if (fold_above && b.nr > fold_above)
-		fold(&b);
 	if (b.nr < b.cap / 2) {
 		struct sl_segment *fitted = realloc(b.v, (b.nr ? b.nr : 1) * sizeof(*fitted));
 
@@ -500,6 +507,6 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	w->primary_confidence = r.primary_confidence;
 	w->segments = b.v;
 	w->nr_segments = b.nr;
-	w->folded = b.folded;
+	w->folded = folded;
 	return 0;
 }
