@@ -278,6 +278,8 @@ int sl_meta_apply(struct sl_meta *meta, struct sl_engine *e, const struct sl_eve
 	ret = add_pair(meta, key, value);
 	if (!ret)
 		ret = note_throttle(meta, key, value);
+	if (!ret && !strcmp(key, "cpus_recorded") && !e->some_cpus)
+		e->some_cpus = !sl_cpumask_parse(&e->recorded, value);
 	if (!ret && !strcmp(key, "target_pids"))
 		ret = parse_ids(value, &meta->target_pids, &meta->nr_target_pids);
 	if (!ret && !strcmp(key, "target_tids"))

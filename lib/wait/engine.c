@@ -43,6 +43,7 @@ int sl_engine_init(struct sl_engine *e, bool want_causes)
 
 void sl_engine_release(struct sl_engine *e)
 {
+	sl_cpumask_release(&e->recorded);
 	sl_tasks_release(&e->tasks);
 	sl_cpus_release(&e->cpus);
 	free(e->gaps);

@@ -35,6 +35,8 @@ struct sl_engine {
 	uint64_t now_ns, first_ns;
 	struct sl_task *woken;		/* of the latest sched_waking: sched_wakeup mostly follows it */
 	uint64_t gap_end_ns;	/* end of the latest gap of any CPU; 0: none */
+	bool some_cpus;		/* only those in `recorded` were recorded */
+	struct sl_cpumask recorded;
 	struct sl_gap *gaps;	/* the first SL_GAPS_MAX; NULL: none */
 	unsigned int nr_gaps;
 	bool seen[SL_EV_NR];		/* kinds that occurred */

@@ -146,11 +146,15 @@ void sl_queue_move(struct sl_engine *e, struct sl_task *t, int cpu, uint64_t now
 
 /* ---- closing ---- */
 
+/* What happens on a CPU that is not recorded is lost, all of it. */
 bool sl_queue_touched_by_gap(const struct sl_engine *e, const struct sl_task *t)
 {
 	uint64_t start = sl_wait_start(t, false);
 	const struct sl_cpu *c = t->cpu >= 0 ? e->cpus.at[t->cpu] : NULL;
+	int cpu = t->cpu >= 0 ? t->cpu : t->wake_cpu;
 
+	if (e->some_cpus && cpu >= 0 && !sl_cpumask_test(&e->recorded, (unsigned int)cpu))
+		return true;
 	if (c && c->gap_end_ns > start)
 		return true;
 	return e->gap_end_ns > start && !sl_task_is_pinned(t);
@@ -198,7 +202,8 @@ void sl_queue_close_slow(struct sl_engine *e, struct sl_task *t, struct sl_cpu *
 	uint64_t start = sl_wait_start(t, false);
 	unsigned int taints = 0;
 
-	if ((e->gap_end_ns > start || c->gap_end_ns > start) && sl_queue_touched_by_gap(e, t))
+	if ((e->gap_end_ns > start || c->gap_end_ns > start || e->some_cpus) &&
+	    sl_queue_touched_by_gap(e, t))
 		taints |= SL_TAINT_LOST_EVENTS;
 	if (start > now_ns)
 		taints |= SL_TAINT_CLOCK_SKEW;
