@@ -71,7 +71,8 @@ static void print_headline(struct sl_out *out, const struct sl_report *report)
 	if (why->fell_back)
 		sl_line_add(&line, "The worst %" PRIu64 " of %" PRIu64 " waits", samples, why->selected);
 	else if (spec->mode == SL_WHY_QUANTILE && spec->quantile >= 1 && samples == 1)
-		sl_line_add(&line, "The longest of %" PRIu64 " waits", why->selected);
+		sl_line_add(&line, "The longest of %" PRIu64 " wait%s", why->selected,
+			    why->selected == 1 ? "" : "s");
 	else
 		sl_line_add(&line, "%" PRIu64 " of %" PRIu64 " waits", samples, why->selected);
 	if (spec->mode == SL_WHY_DURATION) {
