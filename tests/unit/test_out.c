@@ -361,12 +361,17 @@ static void test_text(void **state)
 		   "decision\n    tracepoints\n");
 	free(text);
 
+	f.report.flight = true;
+	text = printed(sl_out_report_text, &f.report, &view, true);
+	assert_no_long_line(text);
+	assert_has(text, "what the flight recorder did not keep");
+	free(text);
+
 	/* Nothing lost and nothing unexplained is said as well. */
 	f.report.lost_events = f.report.lost_gaps = f.report.lost_unknown_gaps = 0;
 	f.cpus[1] = (struct sl_source_cpu){ .cpu = 7 };
 	f.report.why.causes = &f.causes[1];
 	f.report.why.nr_causes = 1;
-	f.report.flight = true;
 	f.report.percentiles_exact = false;
 	f.report.histogram_error = 1.0 / 256;
 	f.report.why.fell_back = false;
