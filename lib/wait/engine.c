@@ -322,11 +322,12 @@ static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
  */
 static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
+	bool first = c->first_ns == SL_TIME_NONE;
 	struct sl_task *t;
 
 	if (ev->kind == SL_EV_META || ev->kind == SL_EV_TASK)
 		return;
-	if (c->first_ns == SL_TIME_NONE)
+	if (first)
 		c->first_ns = ev->ts_ns;
 	t = task_of(e, ev->kind == SL_EV_SWITCH ? ev->switched.prev_pid : ev->common_pid);
 	if (!t)
@@ -342,8 +343,10 @@ static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_even
 		t->state = SL_TASK_RUNNING;
 		t->flags |= SL_TASK_WAKING_PENDING;
 	} else if (t->state == SL_TASK_QUEUED) {
-		sl_queue_drop(e, t, t->wait_kind == SL_WAIT_WAKE ? SL_DISCARD_ALREADY_RUNNING
-							     : SL_DISCARD_INCONSISTENT, ev->ts_ns);
+		/* Later on: the switch to it was missed, and with it the end of its wait. */
+		sl_queue_drop(e, t, first && t->wait_kind == SL_WAIT_WAKE ? SL_DISCARD_ALREADY_RUNNING
+									  : SL_DISCARD_INCONSISTENT,
+			      ev->ts_ns);
 	}
 	if (t->tid)
 		t->state = SL_TASK_RUNNING;
