@@ -25,7 +25,7 @@ for harness in build/fuzz/tests/fuzz/fuzz_*; do
 	seeds=()
 	[ -d "tests/fuzz/corpus/$name" ] && seeds=("tests/fuzz/corpus/$name")
 	echo "== $name, $seconds s"
-	"$harness" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 -max_len=262144 \
+	"$harness" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=60 -max_len=262144 \
 		-print_final_stats=1 -artifact_prefix="build/$name-" \
 		"build/fuzz-corpus/$name" "${seeds[@]}" >"$log" 2>&1 || status=1
 	grep -E 'ERROR|SUMMARY|Test unit written|number_of_executed|average_exec|DONE|runtime error' \

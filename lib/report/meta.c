@@ -255,6 +255,8 @@ static int apply_task(struct sl_meta *meta, struct sl_engine *e, const struct sl
 			sl_task_set_prio(t, 120 + (m->nice >= -20 && m->nice <= 19 ? m->nice : 0));
 		else if (m->policy == 6)
 			sl_task_set_prio(t, -1);
+		else if (m->policy == 1 || m->policy == 2)
+			t->sched_class = SL_CLASS_RT;	/* which priority is not told */
 	}
 	if (t->policy == 7 && t->sched_class == SL_CLASS_FAIR)
 		t->sched_class = SL_CLASS_EXT;
