@@ -376,7 +376,9 @@ static int apply(struct parse *parse, int value, const char *arg)
 		params->exact = true;
 		return 0;
 	case OPT_THREADS:
-		ret = parse_number(arg, "--threads", 1024, &number, err);
+		ret = parse_number(arg, "--threads", 2, &number, err);
+		if (!ret && !number)
+			ret = sl_err_set(err, SL_EUSAGE, "--threads takes 1 or 2, not 0");
 		if (!ret)
 			params->threads = (unsigned int)number;
 		return ret;

@@ -329,6 +329,22 @@ void sl_text_head(struct sl_out *out, const struct sl_report *report,
 	print_skips(out, &report->info->skipped);
 }
 
+/* Waits whose end was missed are no samples; when they are many, those left may not be typical. */
+static void warn_of_unpaired(struct sl_out *out, const struct sl_report *report)
+{
+	uint64_t missed = report->discarded[SL_DISCARD_INCONSISTENT] +
+			  report->discarded[SL_DISCARD_OPEN_AT_LOSS] +
+			  report->discarded[SL_DISCARD_EXITED];
+	struct sl_line line = { .used = 0 };
+
+	if (missed * 100 <= report->wakeups)
+		return;
+	sl_line_add(&line, "Warning: of %" PRIu64 " wakeups (%.1f %%) the end was not seen, since events are "
+		    "missing; the samples that are left may not be typical", missed,
+		    100.0 * (double)missed / (double)report->wakeups);
+	sl_out_wrap(out, 0, 2, line.text);
+}
+
 void sl_text_counters(struct sl_out *out, const struct sl_report *report)
 {
 	struct sl_line line = { .used = 0 };
@@ -360,4 +376,5 @@ void sl_text_counters(struct sl_out *out, const struct sl_report *report)
 		sl_line_add(&line, "; %" PRIu64 " fork wait%s", report->fork_waits,
 			    plural(report->fork_waits));
 	sl_out_wrap(out, 0, 2, line.text);
+	warn_of_unpaired(out, report);
 }

@@ -21,6 +21,7 @@ struct sl_analysis {
 	struct sl_groups groups;
 	struct sl_outliers outliers[SL_WAIT_NR];
 	uint64_t samples[SL_WAIT_NR];
+	uint64_t data_bytes;			/* of event data in the file */
 	unsigned int waits;			/* bit per enum sl_wait_kind that is reported */
 	bool why_active;			/* this pass selects outliers */
 	bool explain_waits;

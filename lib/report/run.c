@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/analysis.h"
 #include "report/pump.h"
@@ -127,11 +128,33 @@ static void on_meta(void *arg, const struct sl_event *event)
 		learn_context(a);
 }
 
+/* Bytes that an event takes at least, on the average, in a file of this kind. */
+static unsigned int small_event_bytes(const struct sl_source_info *info)
+{
+	return !strcmp(info->compression, "none") ? 30 : 4;
+}
+
+/* How many samples the whole recording will have, at the rate seen so far. */
+static void expect_samples(struct sl_analysis *a)
+{
+	uint64_t events = a->data_bytes / small_event_bytes(a->report->info);
+	unsigned int k;
+
+	for (k = 0; k < SL_WAIT_NR && a->engine.events; k++) {
+		struct sl_outliers *o = &a->outliers[k];
+
+		o->samples_expected = (uint64_t)((double)o->samples_seen * (double)events /
+						 (double)a->engine.events);
+	}
+}
+
 static int consume(void *arg, const struct sl_event *events, unsigned int nr)
 {
 	struct sl_analysis *a = arg;
 
 	a->explainer.context.has_wakeup = a->engine.seen[SL_EV_WAKEUP];
+	if (a->why_active)
+		expect_samples(a);
 	return sl_engine_apply(&a->engine, events, nr);
 }
 
@@ -281,6 +304,8 @@ int sl_analysis_run(struct sl_analysis *a, struct sl_err *err)
 	unsigned int k;
 	int ret;
 
+	for (k = 0; k < r->info->nr_cpus; k++)
+		a->data_bytes += r->info->cpus[k].bytes;
 	a->waits = r->params.waits ? r->params.waits : 1u << SL_WAIT_WAKE;
 	ret = run_pass(a, NULL, err);
 	if (ret)

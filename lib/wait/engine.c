@@ -737,6 +737,7 @@ int sl_engine_apply(struct sl_engine *e, const struct sl_event *events, unsigned
 {
 	unsigned int i;
 
+	e->events += nr;
 	for (i = 0; i < nr; i++)
 		apply(e, &events[i]);
 	return e->error;

@@ -40,6 +40,7 @@ struct sl_engine {
 	struct sl_gap *gaps;	/* the first SL_GAPS_MAX; NULL: none */
 	unsigned int nr_gaps;
 	bool seen[SL_EV_NR];		/* kinds that occurred */
+	uint64_t events;
 	uint64_t wakeups;
 	uint64_t discarded[SL_DISCARD_NR];
 	uint64_t other_discarded[SL_WAIT_NR];	/* preempt and fork waits that are no samples */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP_MIN 4096		/* candidates kept however few the quantile needs */
+#define KEEP_MIN 1024		/* candidates kept beyond what the quantile needs */
 
 /*
  * A candidate: delay, place_ns (see total_rest()), then one word of nr | primary | place | taints,
@@ -163,8 +163,8 @@ static void drop_below(struct sl_outliers *o, uint64_t at_least_ns)
 /* Raise the running threshold when there are clearly more candidates than have to be kept. */
 static void raise_threshold(struct sl_outliers *o)
 {
-	double tail = 1.5 * (1 - o->quantile) * (double)o->samples_seen;
-	uint64_t keep = tail > KEEP_MIN ? (uint64_t)tail : KEEP_MIN, at, n = 0, *delays;
+	uint64_t expected = o->samples_expected > o->samples_seen ? o->samples_expected : o->samples_seen;
+	uint64_t keep = (uint64_t)((1 - o->quantile) * (double)expected) + KEEP_MIN, at, n = 0, *delays;
 
 	if (o->nr_candidates < keep + keep / 4)
 		return;

@@ -4,10 +4,11 @@
  *
  * With a fixed threshold every wait that reaches it is added up at once. For a
  * quantile the threshold is known only at the end, so candidates are kept in a
- * compact form while a running threshold rises under them: it always leaves at
- * least half as many candidates again as the quantile needs. If at the end the true
- * threshold lies below the running one (the tail got lighter towards the end),
- * the answer is "read again with the threshold fixed", never an approximation.
+ * compact form while a running threshold rises under them: it always leaves as
+ * many candidates as the quantile needs of the samples that are expected in all, so
+ * that a tail that lies in the beginning is not lost. If at the end the true threshold
+ * lies below the running one after all (there were more samples than expected), the
+ * answer is "read again with the threshold fixed", never an approximation.
  *
  * The worst waits are also kept whole, with their segments, up to a limit.
  */
@@ -26,7 +27,8 @@ struct sl_outliers {
 	double quantile;
 	uint64_t at_least_ns;		/* waits below that are no candidates (any more) */
 	uint64_t max_count;		/* of waits that reach it, the first so many count */
-	uint64_t samples_seen;		/* quantile mode */
+	uint64_t samples_seen;		/* quantile mode; the caller counts */
+	uint64_t samples_expected;	/* of the whole recording, rather too many than too few */
 
 	uint64_t *words;		/* quantile mode: encoded candidates */
 	uint64_t nr_words, cap_words, nr_candidates;
