@@ -150,7 +150,7 @@ static void print_gaps(struct sl_out *out, const struct sl_report *report)
 
 		line.used = 0;
 		sl_line_add(&line, "%*sCPU %d: ", HANG, "", gap->cpu);
-		if (gap->count == UINT64_MAX)
+		if (gap->count == UINT64_MAX || !gap->count)
 			sl_line_add(&line, "an unknown number of events");
 		else
 			sl_line_add(&line, "%" PRIu64 " event%s", gap->count, plural(gap->count));

@@ -134,10 +134,22 @@ static uint64_t select_kth(uint64_t *v, uint64_t n, uint64_t k)
 	return v[k];
 }
 
+static void drop_details_below(struct sl_outliers *o, uint64_t at_least_ns)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < o->nr_details; i++) {
+		if (o->details[i].delay_ns >= at_least_ns)
+			o->details[kept++] = o->details[i];
+		else
+			sl_wait_release(&o->details[i]);
+	}
+	o->nr_details = kept;
+}
+
 static void drop_below(struct sl_outliers *o, uint64_t at_least_ns)
 {
 	uint64_t from, to = 0, len;
-	unsigned int i, kept = 0;
 
 	o->nr_candidates = 0;
 	for (from = 0; from < o->nr_words; from += len) {
@@ -149,15 +161,8 @@ static void drop_below(struct sl_outliers *o, uint64_t at_least_ns)
 		o->nr_candidates++;
 	}
 	o->nr_words = to;
-	if (o->detail_max != UINT32_MAX)
-		return;
-	for (i = 0; i < o->nr_details; i++) {
-		if (o->details[i].delay_ns >= at_least_ns)
-			o->details[kept++] = o->details[i];
-		else
-			sl_wait_release(&o->details[i]);
-	}
-	o->nr_details = kept;
+	if (o->detail_max == UINT32_MAX)	/* else it is a heap of few */
+		drop_details_below(o, at_least_ns);
 }
 
 /* Raise the running threshold when there are clearly more candidates than have to be kept. */
@@ -284,7 +289,7 @@ static int by_badness(const void *a, const void *b)
 
 bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns, uint64_t max_count)
 {
-	unsigned int i, kept = 0;
+	unsigned int i;
 	uint64_t at;
 
 	if (o->running) {
@@ -305,15 +310,9 @@ bool sl_outliers_finish(struct sl_outliers *o, uint64_t at_least_ns, uint64_t ma
 		}
 		o->nr_words = o->nr_candidates = 0;
 	}
-	for (i = 0; i < o->nr_details; i++) {
-		if (o->details[i].delay_ns >= at_least_ns)
-			o->details[kept++] = o->details[i];
-		else
-			sl_wait_release(&o->details[i]);
-	}
-	o->nr_details = kept;
-	if (kept)
-		qsort(o->details, kept, sizeof(*o->details), by_badness);
+	drop_details_below(o, at_least_ns);
+	if (o->nr_details)
+		qsort(o->details, o->nr_details, sizeof(*o->details), by_badness);
 	while (o->nr_details > max_count)
 		sl_wait_release(&o->details[--o->nr_details]);
 	return true;
