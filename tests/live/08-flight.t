@@ -44,20 +44,27 @@ above=${BASH_REMATCH[1]} waits=${BASH_REMATCH[2]} windows=${BASH_REMATCH[3]} kep
 kill $hog $sleeper
 
 within "$above" 3 1000000 "waits above the threshold"
-within "$windows" 3 "$above" "windows: merged where they overlap"
+# On a machine so busy that other tasks wait that long all the time, everything is a window.
+busy=
+((above <= 16)) || busy="the machine is too busy: $above waits of 100 ms in 5 s"
+quiet() # NAME VALUE MIN MAX
+{
+	if [[ $busy ]]; then skip "$1" "$busy"; else within "$2" "$3" "$4" "$1"; fi
+}
+quiet "windows: merged where they overlap" "$windows" 3 "$above"
 within "$waits" $((above + 500)) 100000000 "waits in all"
 is "$(meta a.dat flight)" 1 "meta flight"
 is "$(meta a.dat flight.threshold_ns)" 100000000 "meta flight.threshold_ns"
 is "$(meta a.dat flight.windows)" "$windows" "meta flight.windows"
 is "$(meta a.dat flight.waits_above)" "$above" "meta flight.waits_above"
 dropped=$(meta a.dat flight.events_dropped)
-within "$dropped" 1 100000000 "meta flight.events_dropped"
+quiet "meta flight.events_dropped" "$dropped" 1 100000000
 is $((dropped + kept)) "$(meta a.dat overhead.events)" "kept and dropped events are all events"
 is "$(trace-cmd report -i a.dat 2>/dev/null | grep -c '\[[0-9]*\].* [0-9.]*: [a-z_]*: ' )" \
 	$((kept + $(trace-cmd report -i a.dat 2>/dev/null | grep -cE ' (meta|task): '))) \
 	"trace-cmd sees the events that were kept"
-within "$(trace-cmd report -i a.dat 2>/dev/null | grep -c 'EVENTS DROPPED')" "$((windows - 1))" 100000 \
-	"the gaps are marked"
+quiet "the gaps are marked" "$(trace-cmd report -i a.dat 2>/dev/null | grep -c 'EVENTS DROPPED')" \
+	"$((windows - 1))" 100000
 
 # Every late wakeup of the sleeper is there, whole.
 late=$("$SCHEDLAT" report -i a.dat --json --why=100ms | python3 -c "
