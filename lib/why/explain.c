@@ -372,7 +372,8 @@ static enum sl_cause place_to_blame(const struct sl_explained *r)
 			return SL_CAUSE_STACKED_WAKEUP;
 		return r->pull_hurt ? SL_CAUSE_WAKE_AFFINE : SL_CAUSE_IDLE_CPU_MISSED;
 	}
-	return at_least_half(r->forbidden_ns, r->delay_ns) ? SL_CAUSE_AFFINITY : SL_CAUSE_NONE;
+	/* Affinity is never to blame: what it forbids the scheduler could not have chosen. */
+	return SL_CAUSE_NONE;
 }
 
 static void choose_primary(struct sl_explained *r)
@@ -386,7 +387,7 @@ static void choose_primary(struct sl_explained *r)
 	place = place_to_blame(r);
 	if (place != SL_CAUSE_NONE) {
 		r->primary = place;
-		r->primary_ns = r->avoidable_ns > r->forbidden_ns ? r->avoidable_ns : r->forbidden_ns;
+		r->primary_ns = r->avoidable_ns;
 		r->primary_confidence = r->taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
 		return;
 	}
