@@ -12,7 +12,7 @@
 struct sl_task_info {
 	int32_t pid, tgid, policy, nice;
 	char comm[16];
-	char *detail;		/* "slice_ns=... cpus=... cgroup=... own=1" */
+	char *detail;		/* "slice_ns=... cpus=... own=1 cgroup=..." */
 };
 
 struct sl_task_list {

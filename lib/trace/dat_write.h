@@ -51,7 +51,7 @@ struct sl_dat_task {
 	int32_t pid, tgid, policy, nice;
 	int32_t phase;			/* 0 at start, 1 at end */
 	const char *comm;
-	const char *detail;		/* "slice_ns=2800000 cpus=0-1 cgroup=/a own=1" */
+	const char *detail;		/* "slice_ns=2800000 cpus=0-1 own=1 cgroup=/a" */
 };
 int sl_dat_writer_task(struct sl_dat_writer *w, uint64_t ts_ns, const struct sl_dat_task *task,
 		       struct sl_err *err);

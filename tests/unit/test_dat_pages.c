@@ -182,7 +182,7 @@ static void put_chunks(struct bytes *f, const struct bytes *data)
 
 static struct bytes file_bytes;
 static struct cpu_data cpus[2];
-static char path[64];
+static char path[4096];
 
 static void write_file(const struct shape *s, unsigned int nr_cpus)
 {
@@ -266,7 +266,8 @@ static void write_file(const struct shape *s, unsigned int nr_cpus)
 	section_end(f, start);
 	assert_true(s->cut_bytes <= f->n);
 
-	snprintf(path, sizeof(path), "/tmp/schedlat-pages-XXXXXX");
+	snprintf(path, sizeof(path), "%s/schedlat-pages-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : P_tmpdir);
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, f->b, f->n - s->cut_bytes), (ssize_t)(f->n - s->cut_bytes));
