@@ -208,7 +208,8 @@ static bool bind_field(const struct line_field *f, const struct sl_field_desc *d
 		b->how = SL_BH_U64;
 		break;
 	case SL_FT_PRIO:
-		b->how = SL_BH_PRIO;
+	case SL_FT_I16:
+		b->how = SL_BH_I16;
 		break;
 	case SL_FT_STATE:
 		b->how = SL_BH_STATE;
@@ -525,8 +526,8 @@ bool sl_bind_decode(const struct sl_bind *b, const unsigned char *rec, unsigned 
 		case SL_BH_U64:
 			memcpy(dst, &v, sizeof(v));
 			break;
-		case SL_BH_PRIO:
-			memcpy(dst, &(int16_t){ sl_bind_prio16(clamp32(v, f)) }, sizeof(int16_t));
+		case SL_BH_I16:
+			memcpy(dst, &(int16_t){ sl_bind_i16(clamp32(v, f)) }, sizeof(int16_t));
 			break;
 		case SL_BH_STATE:
 			/* STATE(f) declares the letter and, right behind it, the flag. */

@@ -29,7 +29,7 @@ enum sl_bind_how {
 	SL_BH_FALLBACK,		/* absent: store the default of events.def */
 	SL_BH_I32,
 	SL_BH_U64,
-	SL_BH_PRIO,
+	SL_BH_I16,
 	SL_BH_STATE,
 	SL_BH_COMM,
 	SL_BH_STR,

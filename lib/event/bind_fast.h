@@ -41,7 +41,7 @@ static inline int32_t sl_bind_s32(const unsigned char *p)
 	return (int32_t)sl_load32(p, false);
 }
 
-static inline int16_t sl_bind_prio16(int32_t prio)
+static inline int16_t sl_bind_i16(int32_t prio)
 {
 	return prio < INT16_MIN ? INT16_MIN : prio > INT16_MAX ? INT16_MAX : (int16_t)prio;
 }
@@ -56,8 +56,8 @@ static inline void sl_bind_decode_switch(const struct sl_bind *b, const unsigned
 	sl_bind_comm16(ev->switched.next_comm, rec + b->sw.next_comm);
 	ev->switched.prev_pid = sl_bind_s32(rec + b->sw.prev_pid);
 	ev->switched.next_pid = sl_bind_s32(rec + b->sw.next_pid);
-	ev->switched.prev_prio = sl_bind_prio16(sl_bind_s32(rec + b->sw.prev_prio));
-	ev->switched.next_prio = sl_bind_prio16(sl_bind_s32(rec + b->sw.next_prio));
+	ev->switched.prev_prio = sl_bind_i16(sl_bind_s32(rec + b->sw.prev_prio));
+	ev->switched.next_prio = sl_bind_i16(sl_bind_s32(rec + b->sw.next_prio));
 	if (__builtin_expect(state < SL_BIND_STATES, 1)) {
 		ev->switched.prev_state = (char)b->state.known[state];
 		ev->switched.prev_state_preempted = (uint8_t)(b->state.known[state] >> 8);
@@ -80,7 +80,7 @@ static inline void sl_bind_decode_wake(const struct sl_bind *b, const unsigned c
 	sl_bind_comm16(ev->waking.comm, rec + b->wake.comm);
 	ev->waking.pid = sl_bind_s32(rec + b->wake.pid);
 	ev->waking.target_cpu = sl_bind_s32(rec + b->wake.target_cpu);
-	ev->waking.prio = sl_bind_prio16(sl_bind_s32(rec + b->wake.prio));
+	ev->waking.prio = sl_bind_i16(sl_bind_s32(rec + b->wake.prio));
 	ev->waking.success = 1;
 }
 
@@ -91,7 +91,7 @@ static inline void sl_bind_decode_migrate(const struct sl_bind *b, const unsigne
 	ev->migrate.pid = sl_bind_s32(rec + b->migrate.pid);
 	ev->migrate.orig_cpu = sl_bind_s32(rec + b->migrate.orig_cpu);
 	ev->migrate.dest_cpu = sl_bind_s32(rec + b->migrate.dest_cpu);
-	ev->migrate.prio = sl_bind_prio16(sl_bind_s32(rec + b->migrate.prio));
+	ev->migrate.prio = sl_bind_i16(sl_bind_s32(rec + b->migrate.prio));
 }
 
 /* As sl_bind_decode(). */

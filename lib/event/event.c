@@ -26,6 +26,7 @@
 #define I32_OPT(f, d) FIELD(f, SL_FT_I32, true, d)
 #define U64(f)	      FIELD(f, SL_FT_U64, false, 0)
 #define PRIO(f)	      FIELD(f, SL_FT_PRIO, false, 0)
+#define I16(f)	      FIELD(f, SL_FT_I16, false, 0)
 #define STATE(f)      FIELD(f, SL_FT_STATE, false, 0)
 #define STR(f)	      FIELD(f, SL_FT_STR, false, 0)
 #include "event/events.def"
@@ -39,6 +40,7 @@ static const char *const kind_name[] = {
 #define I32_OPT(f, d)
 #define U64(f)
 #define PRIO(f)
+#define I16(f)
 #define STATE(f)
 #define STR(f)
 #include "event/events.def"
@@ -54,6 +56,7 @@ const struct sl_event_desc sl_event_descs[] = {
 #define I32_OPT(f, d)
 #define U64(f)
 #define PRIO(f)
+#define I16(f)
 #define STATE(f)
 #define STR(f)
 #include "event/events.def"

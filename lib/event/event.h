@@ -23,6 +23,7 @@ enum sl_ev_kind {
 #define I32_OPT(f, d)
 #define U64(f)
 #define PRIO(f)
+#define I16(f)
 #define STATE(f)
 #define STR(f)
 #include "event/events.def"
@@ -57,6 +58,7 @@ enum sl_ctx {
 #define I32_OPT(f, d) int32_t f;
 #define U64(f) uint64_t f;
 #define PRIO(f) int16_t f;
+#define I16(f) int16_t f;
 #define STATE(f) char f; uint8_t f##_preempted;
 #define STR(f) const char *f;
 #include "event/events.def"
@@ -81,6 +83,7 @@ struct sl_event {
 #define I32_OPT(f, d)
 #define U64(f)
 #define PRIO(f)
+#define I16(f)
 #define STATE(f)
 #define STR(f)
 #include "event/events.def"
@@ -91,7 +94,7 @@ struct sl_event {
 _Static_assert(sizeof(struct sl_event) == 64, "an event is one cache line");
 
 /* What events.def says about a field of a payload. */
-enum sl_field_type { SL_FT_COMM, SL_FT_I32, SL_FT_U64, SL_FT_PRIO, SL_FT_STATE, SL_FT_STR };
+enum sl_field_type { SL_FT_COMM, SL_FT_I32, SL_FT_U64, SL_FT_PRIO, SL_FT_I16, SL_FT_STATE, SL_FT_STR };
 
 struct sl_field_desc {
 	const char *name;

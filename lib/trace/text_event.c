@@ -73,7 +73,7 @@ static const struct {
 	const char *before[2], *after;
 	struct {
 		const char *alias, *field;
-	} aliases[3];
+	} aliases[4];
 } shorthands[] = {
 	{SL_EV_SWITCH, .before = {"prev_pid"}, .after = "next_pid",
 	 .aliases = {{"prev", "prev_pid"}, {"state", "prev_state"}, {"next", "next_pid"}}},
@@ -94,6 +94,13 @@ static const struct {
 	{SL_EV_SOFTIRQ_ENTRY, .before = {"vec"}},
 	{SL_EV_SOFTIRQ_EXIT, .before = {"vec"}},
 	{SL_EV_NEED_RESCHED, .before = {"cpu", "tif"}},
+	{SL_EV_QUEUE, .before = {"group", "qcpu"},
+	 .aliases = {{"nr", "nr_queued"}, {"sum", "sum_w_vruntime"}, {"load", "sum_weight"},
+		     {"zero", "zero_vruntime"}}},
+	{SL_EV_ENTITY, .before = {"pid", "role"}, .aliases = {{"lag", "lag_or_vprot"},
+		     {"vprot", "lag_or_vprot"}}},
+	{SL_EV_PICKED_AGAIN, .before = {"pid"}},
+	{SL_EV_TICK, .before = {"pid"}},
 	{SL_EV_META, .before = {"key", "value"}},
 	{SL_EV_TASK, .before = {"pid"}},
 };
@@ -167,14 +174,15 @@ static int set_field(struct text_parser *p, struct fill *fill, const struct sl_f
 			*(int32_t *)ptr = (int32_t)number;
 		break;
 	case SL_FT_PRIO:
+	case SL_FT_I16:
 		err = sl_text_int(p, field->name, value, INT16_MIN, INT16_MAX, &number);
 		if (!err)
 			*(int16_t *)ptr = (int16_t)number;
 		break;
 	case SL_FT_U64:
 		errno = 0;
-		*(uint64_t *)ptr = strtoull(value, &end, 0);
-		if (errno || end == value || *end || !isdigit((unsigned char)*value))
+		*(uint64_t *)ptr = strtoull(value, &end, 0);	/* -1 is 2^64 - 1, as in the kernel */
+		if (errno || end == value || *end || !isdigit((unsigned char)value[*value == '-']))
 			err = sl_text_fail(p, "%s: '%.40s' is not a number", field->name, value);
 		break;
 	case SL_FT_STATE:
@@ -321,6 +329,7 @@ static int set_defaults(struct text_parser *p, struct fill *fill)
 			err = keep_string(p, "", ptr);
 			break;
 		case SL_FT_I32:
+		case SL_FT_I16:
 		case SL_FT_U64:
 			break;
 		}

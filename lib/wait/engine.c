@@ -723,6 +723,10 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 	case SL_EV_LOST:
 		on_lost(e, c, ev);
 		break;
+	case SL_EV_QUEUE:
+	case SL_EV_ENTITY:
+	case SL_EV_PICKED_AGAIN:
+	case SL_EV_TICK:
 	case SL_EV_EXIT:	/* get_context() knows it; the final switch has state X or Z */
 	case SL_EV_EXEC:	/* the new name comes with task_rename and the next switch */
 	case SL_EV_CPU_IDLE:	/* switches to and from pid 0 bound the idle time */

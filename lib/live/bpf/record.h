@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the BPF program puts into its ring buffer: one record per scheduler event,
+ * the snapshots taken for it behind it. Shared with the program, so plain C.
+ *
+ * The consumer writes the parts as schedlat:queue and schedlat:entity events, then
+ * the event itself; event/evidence.h says which parts there are.
+ */
+#ifndef SL_LIVE_BPF_RECORD_H
+#define SL_LIVE_BPF_RECORD_H
+
+#include "event/evidence.h"
+
+#define SL_BPF_COMM 16
+#define SL_BPF_LEVELS_MAX 8	/* deeper hierarchies: the lower levels are kept */
+
+/* What happened; payloads in the order of the enum below. */
+enum sl_bpf_kind {
+	SL_BPF_SWITCH,
+	SL_BPF_WAKING,		/* payload wake; cpu: the task's previous CPU */
+	SL_BPF_WAKEUP,		/* payload wake; cpu: where it is queued */
+	SL_BPF_WAKEUP_NEW,
+	SL_BPF_MIGRATE,
+	SL_BPF_FORK,
+	SL_BPF_NEWTASK,
+	SL_BPF_EXEC,
+	SL_BPF_EXIT,		/* payload wake: comm, pid, prio */
+	SL_BPF_RENAME,
+	SL_BPF_PI_SETPRIO,
+	SL_BPF_CPU_IDLE,	/* payload number: a state, b cpu */
+	SL_BPF_IRQ_ENTRY,	/* payload number: a irq, softirq vector or vector; also the seven below */
+	SL_BPF_IRQ_EXIT,
+	SL_BPF_SOFTIRQ_ENTRY,
+	SL_BPF_SOFTIRQ_EXIT,
+	SL_BPF_VECTOR_ENTRY,	/* b: which one, index into the loader's table of vector events */
+	SL_BPF_VECTOR_EXIT,
+	SL_BPF_IPI_ENTRY,
+	SL_BPF_IPI_EXIT,
+	SL_BPF_NEED_RESCHED,	/* payload number: a cpu, b the TIF bit number as the kernel gives it */
+	SL_BPF_PICKED_AGAIN,	/* payload number: a pid */
+	SL_BPF_TICK,		/* payload number: a pid */
+	SL_BPF_NR
+};
+
+/* As sl_bpf_header.resched: thread flags of the task in whose context it happened. */
+enum sl_bpf_resched { SL_BPF_RESCHED = 1 << 0, SL_BPF_RESCHED_LAZY = 1 << 1 };
+
+struct sl_bpf_header {
+	unsigned long long ts;		/* bpf_ktime_get_ns(): CLOCK_MONOTONIC */
+	int common_pid;			/* current; 0: idle */
+	unsigned short cpu;
+	unsigned char kind;		/* enum sl_bpf_kind */
+	unsigned char nr_parts;
+	unsigned char resched;		/* enum sl_bpf_resched */
+	unsigned char truncated;	/* more levels than SL_BPF_LEVELS_MAX, or no room for a part */
+	unsigned short reserved;
+	unsigned int reserved2;
+};
+
+struct sl_bpf_switch {
+	char prev_comm[SL_BPF_COMM], next_comm[SL_BPF_COMM];
+	int prev_pid, next_pid;
+	short prev_prio, next_prio;
+	unsigned int prev_state;	/* 0: runnable; TASK_* bits; 1 << 16: preempted */
+};
+
+struct sl_bpf_wake {
+	char comm[SL_BPF_COMM];
+	int pid, cpu;
+	short prio;
+	short reserved;
+};
+
+struct sl_bpf_migrate {
+	char comm[SL_BPF_COMM];
+	int pid, orig_cpu, dest_cpu;
+	short prio;
+	short reserved;
+};
+
+struct sl_bpf_fork {
+	char child_comm[SL_BPF_COMM];
+	int parent_pid, child_pid;
+	unsigned long long clone_flags;	/* NEWTASK */
+};
+
+struct sl_bpf_rename {
+	char newcomm[SL_BPF_COMM];
+	int pid, old_pid;		/* EXEC: both; RENAME: pid */
+};
+
+struct sl_bpf_pi {
+	char comm[SL_BPF_COMM];
+	int pid, oldprio, newprio;
+};
+
+struct sl_bpf_number {
+	int a, b;
+};
+
+#define SL_BPF_PART_QUEUE (-1)		/* sl_bpf_part.role of a queue; else enum sl_entity_role */
+
+/* A queue or an entity. The same size, so that a record is a header, a payload and an array. */
+struct sl_bpf_part {
+	short role;			/* SL_BPF_PART_QUEUE: the queue member is meant */
+	short level;
+	unsigned short flags;
+	unsigned short reserved;
+	int group;
+	union {
+		struct {
+			int pid, weight, slice;
+			unsigned long long vruntime, deadline, lag_or_vprot;
+		} __attribute__((packed, aligned(4))) entity;
+		struct {
+			int qcpu, nr_queued, min_slice;
+			int buddy;	/* pid of the next buddy, -1: a group's; 0: none */
+			long long sum_w_vruntime;
+			unsigned long long sum_weight, zero_vruntime;
+		} __attribute__((packed, aligned(4))) queue;
+	};
+};
+
+#define SL_BPF_PARTS_MAX (SL_BPF_LEVELS_MAX * 5)
+
+#endif
