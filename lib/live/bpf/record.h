@@ -13,6 +13,8 @@
 
 #define SL_BPF_COMM 16
 #define SL_BPF_LEVELS_MAX 8	/* deeper hierarchies: the lower levels are kept */
+#define SL_BPF_COMMS_MAX 16	/* patterns of a filter */
+#define SL_BPF_CGROUPS_MAX 16
 
 /* What happened; payloads in the order of the enum below. */
 enum sl_bpf_kind {
@@ -54,7 +56,7 @@ struct sl_bpf_header {
 	unsigned char resched;		/* enum sl_bpf_resched */
 	unsigned char truncated;	/* more levels than SL_BPF_LEVELS_MAX, or no room for a part */
 	unsigned short reserved;
-	unsigned int reserved2;
+	unsigned int dropped;		/* records of this CPU lost since its last one; saturates */
 };
 
 struct sl_bpf_switch {
