@@ -8,28 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Ring-buffer records, as include/linux/ring_buffer.h describes them (6.18):
- * a 32-bit word of type_len (5 bits) and time_delta (27 bits); type_len 0 means
- * that the next word holds the length of the data and of itself.
- */
-#define RB_DELTA_BITS 27
-#define RB_DELTA_MAX ((1u << RB_DELTA_BITS) - 1)
-#define RB_TYPE_TIME_EXTEND 30u
-/* Sub-buffer header: u64 timestamp and the commit word, which has the size of a long. */
-#define PAGE_HEAD_BYTES (sizeof(uint64_t) + sizeof(long))
-/* Record word, length word, and a time extend (two words) in front. */
-#define REC_HEAD_BYTES 16u
-#define STR_MAX_BYTES 60000u	/* a __data_loc has 16 bits of length */
+#include "trace/compose.h"
 
-static uint32_t head_word(unsigned int type_len, uint32_t delta)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return (type_len << RB_DELTA_BITS) | delta;
-#else
-	return (delta << 5) | type_len;
-#endif
-}
+/* A record has a length word, and the composer keeps room for a count of lost events. */
+#define REC_HEAD_BYTES (8u + sizeof(long))
+#define STR_MAX_BYTES 60000u	/* a __data_loc has 16 bits of length */
 
 void sl_dat_buf_add(struct sl_dat_buf *buf, const void *data, size_t len)
 {
@@ -264,7 +247,7 @@ static int commit_rec(struct sl_dat_own *own, struct sl_dat_own_rec *rec, struct
 /* Room for strings in one record whose fixed part is `fixed` bytes. */
 static size_t string_room(unsigned int page_bytes, size_t fixed)
 {
-	size_t room = page_bytes - PAGE_HEAD_BYTES - REC_HEAD_BYTES - fixed - 4;
+	size_t room = page_bytes - SL_COMPOSE_HEAD_BYTES - REC_HEAD_BYTES - fixed - 4;
 
 	return room < STR_MAX_BYTES ? room : STR_MAX_BYTES;
 }
@@ -352,57 +335,46 @@ static int by_time(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* One sub-buffer from the records at own->next on. */
-static void compose_page(struct sl_dat_own *own, uint64_t until_ns, unsigned int page_bytes,
-			 struct sl_dat_buf *pages)
+static int add_pages(void *arg, const unsigned char *pages, size_t bytes)
 {
-	const size_t start = pages->len;
-	uint64_t prev_ns = own->recs[own->next].ts_ns;
-	long commit;
+	struct sl_dat_buf *buf = arg;
 
-	sl_dat_buf_u64(pages, prev_ns);
-	sl_dat_buf_zero(pages, sizeof(commit));
-	while (own->next < own->nr && own->recs[own->next].ts_ns <= until_ns) {
-		const struct sl_dat_own_rec *rec = &own->recs[own->next];
-		const uint64_t delta_ns = rec->ts_ns - prev_ns;
-		const bool extend = delta_ns > RB_DELTA_MAX;
-		const size_t need = (extend ? 8 : 0) + 8 + rec->bytes;
-		uint16_t kind;
-
-		if (pages->failed || pages->len - start + need > page_bytes)
-			break;
-		memcpy(&kind, own->payload.data + rec->offset + own->common.type_offset,
-		       sizeof(kind));
-		kind = kind == OWN_META ? own->meta_id : own->task_id;
-		if (extend) {
-			sl_dat_buf_u32(pages, head_word(RB_TYPE_TIME_EXTEND, delta_ns & RB_DELTA_MAX));
-			sl_dat_buf_u32(pages, delta_ns >> RB_DELTA_BITS);
-		}
-		sl_dat_buf_u32(pages, head_word(0, extend ? 0 : delta_ns));
-		sl_dat_buf_u32(pages, rec->bytes + 4);
-		sl_dat_buf_add(pages, own->payload.data + rec->offset, rec->bytes);
-		if (!pages->failed)
-			memcpy(pages->data + pages->len - rec->bytes + own->common.type_offset,
-			       &kind, sizeof(kind));
-		prev_ns = rec->ts_ns;
-		own->next++;
-	}
-	commit = pages->len - start - PAGE_HEAD_BYTES;
-	sl_dat_buf_zero(pages, page_bytes - (pages->len - start));
-	if (!pages->failed)
-		memcpy(pages->data + start + sizeof(uint64_t), &commit, sizeof(commit));
+	sl_dat_buf_add(buf, pages, bytes);
+	return buf->failed ? -ENOMEM : 0;
 }
 
 int sl_dat_own_compose(struct sl_dat_own *own, uint64_t until_ns, unsigned int page_bytes,
 		       struct sl_dat_buf *ret_pages, struct sl_err *err)
 {
-	if (!own->sorted && own->nr > own->next) {
+	struct sl_composer composer;
+	int r;
+
+	if (own->next == own->nr)
+		return 0;
+	if (!own->sorted) {
 		qsort(own->recs + own->next, own->nr - own->next, sizeof(*own->recs), by_time);
 		own->sorted = true;
 	}
-	while (own->next < own->nr && own->recs[own->next].ts_ns <= until_ns && !ret_pages->failed)
-		compose_page(own, until_ns, page_bytes, ret_pages);
-	return ret_pages->failed ? no_memory(err) : 0;
+	r = sl_composer_init(&composer, page_bytes, 1, add_pages, ret_pages);
+	for (; !r && own->next < own->nr && own->recs[own->next].ts_ns <= until_ns; own->next++) {
+		const struct sl_dat_own_rec *rec = &own->recs[own->next];
+		unsigned char *data = sl_composer_add(&composer, rec->ts_ns, rec->bytes);
+		uint16_t kind;
+
+		if (!data) {
+			r = composer.error ?: -EMSGSIZE;
+			break;
+		}
+		memcpy(data, own->payload.data + rec->offset, rec->bytes);
+		memcpy(&kind, data + own->common.type_offset, sizeof(kind));
+		kind = kind == OWN_META ? own->meta_id : own->task_id;
+		memcpy(data + own->common.type_offset, &kind, sizeof(kind));
+	}
+	if (!r)
+		r = sl_composer_finish(&composer);
+	sl_composer_release(&composer);
+	return r == -EMSGSIZE ? sl_err_set(err, r, "cannot store metadata: a record is longer than a sub-buffer") :
+		r < 0 ? no_memory(err) : 0;
 }
 
 void sl_dat_own_clear(struct sl_dat_own *own)
