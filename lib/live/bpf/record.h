@@ -59,18 +59,20 @@ struct sl_bpf_header {
 	unsigned int dropped;		/* records of this CPU lost since its last one; saturates */
 };
 
+#define SL_BPF_PREEMPTED (1u << 16)	/* above every TASK_* bit: switched out involuntarily */
+
 struct sl_bpf_switch {
 	char prev_comm[SL_BPF_COMM], next_comm[SL_BPF_COMM];
 	int prev_pid, next_pid;
 	short prev_prio, next_prio;
-	unsigned int prev_state;	/* 0: runnable; TASK_* bits; 1 << 16: preempted */
+	unsigned int prev_state;	/* the kernel's state | exit_state; SL_BPF_PREEMPTED */
 };
 
 struct sl_bpf_wake {
 	char comm[SL_BPF_COMM];
 	int pid, cpu;
 	short prio;
-	short reserved;
+	short reserved[3];
 };
 
 struct sl_bpf_migrate {
@@ -93,7 +95,7 @@ struct sl_bpf_rename {
 
 struct sl_bpf_pi {
 	char comm[SL_BPF_COMM];
-	int pid, oldprio, newprio;
+	int pid, oldprio, newprio, reserved;
 };
 
 struct sl_bpf_number {
@@ -102,24 +104,27 @@ struct sl_bpf_number {
 
 #define SL_BPF_PART_QUEUE (-1)		/* sl_bpf_part.role of a queue; else enum sl_entity_role */
 
-/* A queue or an entity. The same size, so that a record is a header, a payload and an array. */
+/*
+ * A queue or an entity, of the same size, so that a record is a header, a payload and an
+ * array. Every payload is a multiple of 8 bytes long: all of it is aligned.
+ */
 struct sl_bpf_part {
 	short role;			/* SL_BPF_PART_QUEUE: the queue member is meant */
 	short level;
 	unsigned short flags;
-	unsigned short reserved;
-	int group;
+	unsigned short qcpu;		/* the CPU of a queue */
 	union {
+		int group;		/* of both */
 		struct {
-			int pid, weight, slice;
+			int group, pid, weight, slice;
 			unsigned long long vruntime, deadline, lag_or_vprot;
-		} __attribute__((packed, aligned(4))) entity;
+		} entity;
 		struct {
-			int qcpu, nr_queued, min_slice;
+			int group, nr_queued, min_slice;
 			int buddy;	/* pid of the next buddy, -1: a group's; 0: none */
 			long long sum_w_vruntime;
 			unsigned long long sum_weight, zero_vruntime;
-		} __attribute__((packed, aligned(4))) queue;
+		} queue;
 	};
 };
 
