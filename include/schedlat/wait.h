@@ -77,6 +77,33 @@ enum sl_discard {
 };
 SL_API const char *sl_discard_name(enum sl_discard discard);	/* "already_running", ... */
 
+/*
+ * The decision behind a `fair` segment, as far as snapshots of the scheduler's state
+ * tell it. Virtual times are ns of a task of nice 0. SL_NO_VALUE: not known.
+ */
+#define SL_NO_VALUE INT64_MIN
+
+enum sl_decided_at {
+	SL_DECIDED_NOWHERE,		/* no snapshot */
+	SL_DECIDED_AT_WAKEUP, SL_DECIDED_AT_PICK, SL_DECIDED_AT_PICK_AGAIN, SL_DECIDED_AT_TICK,
+	SL_DECIDED_NR
+};
+
+struct sl_fair_decision {
+	enum sl_decided_at at;
+	uint64_t ns;			/* when */
+	enum sl_cause below;		/* group-level: what the groups' comparison said; NONE */
+	int level;			/* of the waiting task's hierarchy: 0 its own queue; -1 unknown */
+	int32_t group;			/* whose queue decided: cgroup inode, 1 root, < 0 autogroup; 0 unknown */
+	int32_t rival_tid;		/* whose deadline, protection or preference; -1 unknown */
+	char rival_comm[16];
+	int64_t by_ns;			/* by how much, virtual: lag below zero, deadline behind, protection left */
+	int64_t lag_ns;			/* of the waiting task: V - vruntime; < 0: ineligible */
+	int64_t deadline_behind_ns;	/* its deadline - the rival's */
+	int64_t protected_ns;		/* what the running task had left of its protection */
+	int64_t slice_ns, rival_slice_ns;
+};
+
 struct sl_segment {
 	uint64_t start_ns, ns;
 	enum sl_cause cause;		/* HOLD: also the kind; FAIR: the kind is "fair", this the reason */
@@ -89,6 +116,7 @@ struct sl_segment {
 	const char *evidence_event;	/* tracepoint name, static */
 	uint64_t evidence_ns;
 	int evidence_cpu;
+	struct sl_fair_decision decision; /* fair segments; at == SL_DECIDED_NOWHERE else */
 };
 
 struct sl_wait {
@@ -110,6 +138,12 @@ struct sl_wait {
 
 	uint64_t cause_ns[SL_CAUSE_HOLD_NR];
 	uint64_t confidence_ns[SL_CAUSE_HOLD_NR][SL_CONF_NR];	/* sums to cause_ns */
+
+	/* what the task brought to its queue; SL_NO_VALUE: not known */
+	int64_t sleep_lag_ns;		/* lag when it went to sleep */
+	int64_t wake_lag_ns;		/* lag when it was queued: V - vruntime */
+	int was_delayed;		/* it was still queued while it slept: 1 yes, 0 no, -1 unknown */
+	const char *throttled_group;	/* path of the group that held it; NULL: none or unknown */
 
 	unsigned int place_causes;	/* bit (cause - SL_CAUSE_HOLD_NR) per PLACE cause that applies */
 	enum sl_confidence place_confidence;
@@ -141,6 +175,7 @@ SL_API const char *sl_class_name(enum sl_class sched_class);			/* "fair" ... "un
 SL_API const char *sl_confidence_name(enum sl_confidence confidence);		/* "exact" ... */
 SL_API const char *sl_taint_name(enum sl_taint taint);				/* "lost-events" ... */
 SL_API const char *sl_waker_context_name(enum sl_waker_context context);	/* "task" ... */
+SL_API const char *sl_decided_at_name(enum sl_decided_at at);	/* "wakeup" "pick" "pick-again" "tick", NULL */
 /* "fair" for FAIR causes, else the cause's own id. */
 SL_API const char *sl_segment_kind_name(const struct sl_segment *segment);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/slice_scan.h"
 #include "stats/stats.h"
 #include "util/time.h"
 
@@ -48,10 +49,17 @@ static void set_ID(struct sl_cell *cell, int64_t value)
 	cell->value = cell->known ? (uint64_t)value : 0;
 }
 
+static void set_INT(struct sl_cell *cell, int64_t value)
+{
+	cell->known = value != INT64_MIN;
+	cell->value = (uint64_t)value;
+}
+
 #define ROW_GROUP struct sl_group
 #define ROW_CAUSE struct sl_cause_row
 #define ROW_WAIT struct sl_wait
 #define ROW_BUCKET struct sl_bucket_row
+#define ROW_THREAD struct sl_slice_row
 
 #define SL_COLUMN(SET, id, name, key, head, TYPE, doc, expr)				\
 	static void get_##SET##_##id(const void *data, struct sl_cell *cell)		\
@@ -78,6 +86,7 @@ const char *sl_column_set_name(enum sl_column_set set)
 	case SL_SET_CAUSE: return "cause";
 	case SL_SET_WAIT: return "wait";
 	case SL_SET_BUCKET: return "bucket";
+	case SL_SET_THREAD: return "thread";
 	case SL_SET_NR: break;
 	}
 	return "?";
@@ -91,7 +100,8 @@ const char *sl_cell_type_unit(enum sl_cell_type type)
 	case SL_CELL_SHARE: return "0.1 %";
 	case SL_CELL_TEXT:
 	case SL_CELL_COUNT:
-	case SL_CELL_ID: break;
+	case SL_CELL_ID:
+	case SL_CELL_INT: break;
 	}
 	return "";
 }
@@ -164,9 +174,11 @@ static int compare_cells(const struct sl_cell *a, const struct sl_cell *b)
 		return 0;
 	if (a->type == SL_CELL_TEXT)
 		return strcmp(a->text, b->text);
-	/* Ids read best ascending; everything else largest first. */
+	/* Ids and nice values read best ascending; everything else largest first. */
 	if (a->type == SL_CELL_ID)
 		return (a->value > b->value) - (a->value < b->value);
+	if (a->type == SL_CELL_INT)
+		return ((int64_t)a->value > (int64_t)b->value) - ((int64_t)a->value < (int64_t)b->value);
 	return (a->value < b->value) - (a->value > b->value);
 }
 
@@ -218,6 +230,30 @@ const char *sl_out_family_name(enum sl_cause_family family)
 	case SL_FAMILY_PLACE: return "place";
 	}
 	return "?";
+}
+
+const char *sl_out_slice_set(const struct sl_slice_row *row)
+{
+	const struct sl_slice_thread *thread = row->thread;
+
+	if (!thread->attr.slice_ns || !row->base_ns)
+		return NULL;
+	if (thread->attr.slice_ns == row->base_ns)
+		return "default";
+	/*
+	 * Threads of the kernel made before the base slice was scaled by the number of CPUs
+	 * (sched_init_smp()), and not queued since, still show the earlier value.
+	 */
+	return thread->kernel ? NULL : "custom";
+}
+
+const char *sl_out_slice_mark(const struct sl_slice_row *row)
+{
+	uint64_t slice_ns = row->thread->attr.slice_ns;
+
+	if (!slice_ns || !row->base_ns || slice_ns == row->base_ns)
+		return NULL;
+	return slice_ns < row->base_ns ? "short" : "long";
 }
 
 uint64_t sl_out_unexplained(const struct sl_why_cause *cause)

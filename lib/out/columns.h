@@ -12,16 +12,18 @@
 #include "schedlat/report.h"
 #include "util/err.h"
 
-enum sl_column_set { SL_SET_GROUP, SL_SET_CAUSE, SL_SET_WAIT, SL_SET_BUCKET, SL_SET_NR };
+enum sl_column_set { SL_SET_GROUP, SL_SET_CAUSE, SL_SET_WAIT, SL_SET_BUCKET, SL_SET_THREAD,
+		     SL_SET_NR };
 
-enum sl_cell_type { SL_CELL_TEXT, SL_CELL_COUNT, SL_CELL_ID, SL_CELL_NS, SL_CELL_SEC, SL_CELL_SHARE };
+enum sl_cell_type { SL_CELL_TEXT, SL_CELL_COUNT, SL_CELL_ID, SL_CELL_INT, SL_CELL_NS, SL_CELL_SEC,
+		    SL_CELL_SHARE };
 
 /* One value of one row. */
 struct sl_cell {
 	enum sl_cell_type type;
 	bool known;			/* false: null in JSON, empty in CSV, "-" in text */
 	const char *text;		/* TEXT, not escaped yet */
-	uint64_t value;			/* all others; an ID is not negative when known */
+	uint64_t value;			/* all others; an ID is not negative when known, an INT may be */
 	char buf[96];			/* room for a text that is composed */
 };
 
@@ -42,6 +44,19 @@ struct sl_bucket_row {
 	const struct sl_group *group;
 	uint64_t lo_ns, hi_ns, count;
 };
+
+struct sl_slice_thread;
+struct sl_slice_row {
+	const struct sl_slice_thread *thread;
+	uint64_t base_ns;		/* slice of threads that never set one; 0: unknown */
+	uint64_t former_ns;		/* before it was set now; 0: it was not, or had none */
+	const char *outcome;		/* of setting it; NULL: only shown */
+	const char *reason;		/* why it was not set; NULL or "": it was */
+};
+
+/* Threads have a slice of their own, or that of everybody; NULL: not known. */
+const char *sl_out_slice_set(const struct sl_slice_row *row);
+const char *sl_out_slice_mark(const struct sl_slice_row *row);	/* "short", "long" or NULL */
 
 extern const struct sl_column sl_columns[];	/* in the order of columns.def */
 extern const unsigned int sl_columns_nr;

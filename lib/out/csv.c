@@ -56,6 +56,8 @@ void sl_csv_row(struct sl_out *out, const struct sl_column_list *columns, const 
 			continue;
 		if (cell.type == SL_CELL_TEXT)
 			sl_csv_text(out, sl_fmt_escape(text, sizeof(text), cell.text, true), separator);
+		else if (cell.type == SL_CELL_INT)
+			fprintf(out->file, "%" PRId64, (int64_t)cell.value);
 		else
 			fprintf(out->file, "%" PRIu64, cell.value);
 	}

@@ -137,6 +137,40 @@ static void print_id(FILE *file, const char *before, int64_t id)
 		fprintf(file, "%s%" PRId64, before, id);
 }
 
+static void print_value(FILE *file, const char *before, int64_t value)
+{
+	if (value == SL_NO_VALUE)
+		fprintf(file, "%snull", before);
+	else
+		fprintf(file, "%s%" PRId64, before, value);
+}
+
+/* What the scheduler compared; null where no snapshot tells. */
+static void print_decision(FILE *file, const struct sl_fair_decision *d)
+{
+	if (d->at == SL_DECIDED_NOWHERE) {
+		fputs("null", file);
+		return;
+	}
+	fprintf(file, "{\"at\": \"%s\", \"ts_ns\": %" PRIu64, sl_decided_at_name(d->at), d->ns);
+	print_id(file, ", \"level\": ", d->level);
+	print_value(file, ", \"group\": ", d->group ? d->group : SL_NO_VALUE);
+	if (d->below == SL_CAUSE_NONE)
+		fputs(", \"below\": null", file);
+	else
+		fprintf(file, ", \"below\": \"%s\"", sl_cause_descs[d->below].id);
+	print_id(file, ", \"rival\": {\"tid\": ", d->rival_tid);
+	fputs(", \"comm\": ", file);
+	print_name(file, d->rival_comm);
+	print_value(file, "}, \"by_ns\": ", d->by_ns);
+	print_value(file, ", \"lag_ns\": ", d->lag_ns);
+	print_value(file, ", \"deadline_behind_ns\": ", d->deadline_behind_ns);
+	print_value(file, ", \"protected_ns\": ", d->protected_ns);
+	print_value(file, ", \"slice_ns\": ", d->slice_ns);
+	print_value(file, ", \"rival_slice_ns\": ", d->rival_slice_ns);
+	putc('}', file);
+}
+
 /*
  * By hand: a recording has many more segments than anything else, and building
  * objects for each took most of the time of a report with every wait in it.
@@ -165,7 +199,9 @@ static void print_segment(FILE *file, const struct sl_segment *seg)
 		print_id(file, ", \"cpu\": ", seg->evidence_cpu);
 		putc('}', file);
 	}
-	fputs("]}", file);
+	fputs("], \"decision\": ", file);
+	print_decision(file, &seg->decision);
+	putc('}', file);
 }
 
 static json_t *json_taints(unsigned int taints)
@@ -216,6 +252,12 @@ static void print_segments(FILE *file, const struct sl_wait *wait)
 	putc(']', file);
 }
 
+/* Signed ns that may be unknown. */
+static json_t *json_value(int64_t value)
+{
+	return value == SL_NO_VALUE ? json_null() : json_integer(value);
+}
+
 static json_t *json_wait(const struct sl_wait *wait)
 {
 	json_t *object = json_object();
@@ -247,6 +289,11 @@ static json_t *json_wait(const struct sl_wait *wait)
 	bad |= sl_json_set(object, "place_confidence",
 			   sl_json_text(wait->place_causes ?
 					sl_confidence_name(wait->place_confidence) : NULL));
+	bad |= sl_json_set(object, "sleep_lag_ns", json_value(wait->sleep_lag_ns));
+	bad |= sl_json_set(object, "wake_lag_ns", json_value(wait->wake_lag_ns));
+	bad |= sl_json_set(object, "was_delayed",
+			   wait->was_delayed < 0 ? json_null() : json_boolean(wait->was_delayed));
+	bad |= sl_json_set(object, "throttled_group", sl_json_text(wait->throttled_group));
 	bad |= sl_json_set(object, "taints", json_taints(wait->taints));
 	if (!bad)
 		return object;

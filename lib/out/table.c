@@ -235,6 +235,9 @@ char *sl_table_value(char *buf, size_t size, const struct sl_cell *cell,
 	case SL_CELL_ID:
 		snprintf(buf, size, "%" PRIu64, cell->value);
 		return buf;
+	case SL_CELL_INT:
+		snprintf(buf, size, "%" PRId64, (int64_t)cell->value);
+		return buf;
 	case SL_CELL_NS:
 		return sl_fmt_scaled(buf, size, cell->value, unit->scale, unit->decimals);
 	case SL_CELL_SEC:

@@ -121,6 +121,51 @@ static void print_line(struct sl_out *out, const struct sl_wait *wait, const str
 		who, (int)(WHO_WIDTH - sl_fmt_width(who)), "", sl_confidence_name(seg->confidence));
 }
 
+static void add_signed(struct sl_line *line, const char *before, int64_t ns)
+{
+	sl_line_add(line, "%s%s", before, ns < 0 ? "-" : "");
+	sl_line_add_duration(line, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
+}
+
+/* What the scheduler compared, under the segment that came of it. Virtual time. */
+static void print_decision(struct sl_out *out, const struct sl_segment *seg)
+{
+	const struct sl_fair_decision *d = &seg->decision;
+	struct sl_line line = { .used = 0 };
+	enum sl_cause cause = d->below == SL_CAUSE_NONE ? seg->cause : d->below;
+
+	if (d->at == SL_DECIDED_NOWHERE)
+		return;
+	sl_line_add(&line, "at %s %s: ", d->at == SL_DECIDED_AT_TICK ? "a" : "the",
+		    d->at == SL_DECIDED_AT_PICK_AGAIN ? "next pick" : sl_decided_at_name(d->at));
+	if (seg->cause == SL_CAUSE_GROUP_LEVEL)
+		sl_line_add(&line, "between groups, %d above its own queue; ", d->level);
+	if (d->lag_ns != SL_NO_VALUE)
+		add_signed(&line, "lag ", d->lag_ns);
+	else
+		sl_line_add(&line, "lag n/a");
+	if (d->deadline_behind_ns != SL_NO_VALUE) {
+		sl_line_add(&line, ", deadline ");
+		sl_line_add_duration(&line, d->deadline_behind_ns < 0 ? 0 - (uint64_t)d->deadline_behind_ns :
+									 (uint64_t)d->deadline_behind_ns);
+		sl_line_add(&line, " %s %s", d->deadline_behind_ns < 0 ? "before" : "behind",
+			    d->rival_comm[0] ? "" : "the running one's");
+		if (d->rival_comm[0]) {
+			sl_line_add_name(&line, d->rival_comm, out->utf8);
+			sl_line_add(&line, " %" PRId32, d->rival_tid);
+		}
+	}
+	if (d->protected_ns != SL_NO_VALUE && d->protected_ns > 0)
+		add_signed(&line, ", running one protected for ", d->protected_ns);
+	else if (d->protected_ns != SL_NO_VALUE && cause == SL_CAUSE_SLICE_PROTECTION)
+		sl_line_add(&line, ", protection over");
+	if (d->slice_ns != SL_NO_VALUE)
+		add_signed(&line, ", slice ", d->slice_ns);
+	if (d->rival_slice_ns != SL_NO_VALUE)
+		add_signed(&line, " against ", d->rival_slice_ns);
+	sl_out_wrap(out, 19, 21, line.text);
+}
+
 static int compare_kind(const struct sl_segment *a, const struct sl_segment *b)
 {
 	if (a->cause != b->cause)
@@ -233,17 +278,41 @@ static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 	fprintf(out->file, "     %12s   length us    share  held by            CPU  %-*s confidence\n",
 		lines[0].times ? "times" : "at us", WHO_WIDTH, "by whom");
 	shown = nr > LINES_MAX ? LINES_MAX - 1 : nr;
-	for (i = 0; i < shown; i++)
+	for (i = 0; i < shown; i++) {
 		print_line(out, wait, &lines[i]);
+		if (!lines[i].times)
+			print_decision(out, lines[i].seg);
+	}
 	if (shown < nr)
 		print_rest(out, lines + shown, nr - shown);
 	free(lines);
+}
+
+/* Where its lag came from: only where its own entity was seen. */
+static void print_lag(struct sl_out *out, const struct sl_wait *wait)
+{
+	struct sl_line line = { .used = 0 };
+
+	if (wait->wake_lag_ns != SL_NO_VALUE)
+		add_signed(&line, "queued with lag ", wait->wake_lag_ns);
+	if (wait->sleep_lag_ns != SL_NO_VALUE)
+		add_signed(&line, line.used ? "; went to sleep with " : "went to sleep with lag ",
+			   wait->sleep_lag_ns);
+	if (wait->was_delayed > 0)
+		sl_line_add(&line, "%sslept while still queued (delayed dequeue)", line.used ? "; " : "");
+	if (wait->throttled_group) {
+		sl_line_add(&line, "%sthrottled in cgroup ", line.used ? "; " : "");
+		sl_line_add_name(&line, wait->throttled_group, out->utf8);
+	}
+	if (line.used)
+		sl_out_wrap(out, 5, 5, line.text);
 }
 
 void sl_text_wait(struct sl_out *out, const struct sl_wait *wait, unsigned int rank)
 {
 	print_who(out, wait, rank);
 	print_where(out, wait);
+	print_lag(out, wait);
 	if (wait->nr_segments)
 		print_segments(out, wait);
 }

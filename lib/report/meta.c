@@ -111,15 +111,17 @@ static bool is_ancestor(const char *path, const char *cgroup)
 	return !strncmp(path, cgroup, len) && (cgroup[len] == '\0' || cgroup[len] == '/');
 }
 
-bool sl_meta_was_throttled(void *arg, const char *cgroup)
+const char *sl_meta_throttled_group(void *arg, const char *cgroup)
 {
 	const struct sl_meta *meta = arg;
+	const char *nearest = NULL;
 	unsigned int i;
 
 	for (i = 0; i < meta->nr_throttle; i++)
-		if (meta->throttle[i].throttled && is_ancestor(meta->throttle[i].path, cgroup))
-			return true;
-	return false;
+		if (meta->throttle[i].throttled && is_ancestor(meta->throttle[i].path, cgroup) &&
+		    (!nearest || strlen(meta->throttle[i].path) > strlen(nearest)))
+			nearest = meta->throttle[i].path;
+	return nearest;
 }
 
 static int add_pair(struct sl_meta *meta, const char *key, const char *value)

@@ -28,8 +28,8 @@ void sl_meta_release(struct sl_meta *meta);
 const char *sl_meta_get(const struct sl_meta *meta, const char *key);	/* NULL: none */
 /* An unsigned decimal value; false when there is none. */
 bool sl_meta_get_u64(const struct sl_meta *meta, const char *key, uint64_t *ret);
-/* Was this cgroup, or one above it, throttled while recording? */
-bool sl_meta_was_throttled(void *meta, const char *cgroup);
+/* Of this cgroup and those above it, the nearest that was throttled while recording; NULL: none. */
+const char *sl_meta_throttled_group(void *meta, const char *cgroup);
 bool sl_meta_is_target(const struct sl_meta *meta, const struct sl_task *t);
 
 #endif

@@ -211,7 +211,7 @@ static bool recorded(const struct sl_analysis *a, enum sl_ev_kind kind)
 static void judge_assessable(const struct sl_analysis *a, bool not[SL_CAUSE_NR])
 {
 	bool waking = recorded(a, SL_EV_WAKING), wakeup = recorded(a, SL_EV_WAKEUP);
-	bool placed = waking && wakeup;
+	bool placed = waking && wakeup, snapshots = recorded(a, SL_EV_ENTITY);
 	unsigned int c;
 
 	not[SL_CAUSE_WAKE_PATH] = !placed;
@@ -219,14 +219,14 @@ static void judge_assessable(const struct sl_analysis *a, bool not[SL_CAUSE_NR])
 			    !recorded(a, SL_EV_IPI_ENTRY);
 	not[SL_CAUSE_SOFTIRQ] = !recorded(a, SL_EV_SOFTIRQ_ENTRY);
 	not[SL_CAUSE_STOLEN] = true;
-	not[SL_CAUSE_THROTTLED] = true;
+	not[SL_CAUSE_THROTTLED] = !snapshots;
 	not[SL_CAUSE_FAIR_SERVER] = not[SL_CAUSE_RT_THROTTLED] = a->explainer.context.fair_server < 0;
 	not[SL_CAUSE_LAZY_RESCHED] = not[SL_CAUSE_RESCHED_DELAYED] =
 		!a->source->info.has_irq_flags && !recorded(a, SL_EV_NEED_RESCHED);
 	not[SL_CAUSE_SCHED_EXT] = !a->meta.has_tasks;
 	for (c = SL_CAUSE_SLICE_PROTECTION; c < SL_CAUSE_FAIR_UNDETERMINED; c++)
-		not[c] = true;
-	not[SL_CAUSE_NO_WAKEUP_PREEMPT] = !a->meta.has_tasks || !a->explainer.context.tick_ns;
+		not[c] = !snapshots;
+	not[SL_CAUSE_NO_WAKEUP_PREEMPT] = !snapshots && (!a->meta.has_tasks || !a->explainer.context.tick_ns);
 	not[SL_CAUSE_IDLE_CPU_MISSED] = not[SL_CAUSE_WAKE_AFFINE] = !placed;
 	not[SL_CAUSE_STACKED_WAKEUP] = !a->meta.has_slices;
 	not[SL_CAUSE_MIN_SLICE_CHOICE] = not[SL_CAUSE_ENERGY_CHOICE] = true;

@@ -110,12 +110,18 @@ static void on_closed(void *arg, const struct sl_closing *closing)
 static void learn_context(struct sl_analysis *a)
 {
 	struct sl_why_context *ctx = &a->explainer.context;
+	const char *features;
 	uint64_t n;
 
 	if (sl_meta_get_u64(&a->meta, "tick_ns", &n))
 		ctx->tick_ns = n;
 	if (sl_meta_get_u64(&a->meta, "fair_server", &n))
 		ctx->fair_server = n != 0;
+	features = sl_meta_get(&a->meta, "sched_features");
+	if (features) {
+		ctx->no_wakeup_preemption = strstr(features, "NO_WAKEUP_PREEMPTION") != NULL;
+		ctx->no_preempt_short = strstr(features, "NO_PREEMPT_SHORT") != NULL;
+	}
 }
 
 static void on_meta(void *arg, const struct sl_event *event)
@@ -196,7 +202,7 @@ static int pass_init(struct sl_analysis *a, const struct threshold *thresholds)
 		.from_wakeup = r->params.from == SL_FROM_WAKEUP,
 		.clock_is_per_cpu = r->info->clock_is_per_cpu,
 		.fair_server = -1,
-		.was_throttled = sl_meta_was_throttled,
+		.throttled_group = sl_meta_throttled_group,
 		.arg = &a->meta,
 	};
 	ret = sl_engine_init(&a->engine, causes);

@@ -23,8 +23,10 @@ void sl_cpus_release(struct sl_cpus *cpus)
 	unsigned int i;
 
 	for (i = 0; cpus->at && i < cpus->max; i++) {
-		if (cpus->at[i])
+		if (cpus->at[i]) {
 			free(cpus->at[i]->history);
+			sl_cpu_fair_free(cpus->at[i]->fair);
+		}
 		free(cpus->at[i]);
 	}
 	free(cpus->at);

@@ -14,6 +14,7 @@
 #ifndef SL_SCHED_CPU_H
 #define SL_SCHED_CPU_H
 
+#include "sched/decision.h"
 #include "sched/task.h"
 #include "util/time.h"
 
@@ -59,6 +60,7 @@ struct sl_cpu {
 	uint64_t gap_end_ns;	/* end of its last gap; 0: none */
 	uint64_t unsure_ns;	/* a missed switch was noticed then; 0: never */
 
+	struct sl_cpu_fair *fair;	/* snapshots and decisions; NULL: there were none */
 	struct sl_cpu_change *history;	/* capacity history_mask + 1 */
 	uint32_t history_mask;
 	uint64_t history_nr;	/* changes ever; the last min(nr, capacity) are there */

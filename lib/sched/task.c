@@ -102,6 +102,7 @@ void sl_tasks_release(struct sl_tasks *tasks)
 		struct sl_task *t = sl_tasks_at(tasks, i);
 
 		free(t->pieces);
+		free(t->fair);
 		sl_cpumask_release(&t->allowed);
 		sl_cpumask_release(&t->seen);
 	}

@@ -36,6 +36,8 @@ enum sl_task_flags {
 	SL_TASK_TARGET_BUSY = 1 << 7,	/* this wait: the CPU it was sent to was not free */
 };
 
+struct sl_task_fair;
+
 #define SL_CPUMASK_WORDS (SL_CPU_MAX / 64)
 
 /* Set of CPUs, grown to what is needed. */
@@ -104,6 +106,7 @@ struct sl_task {
 	/* CPUs that were free when it was queued, and their free time until then */
 	struct { uint64_t free_ns; int16_t cpu; bool allowed; } idle[SL_TASK_IDLE_CPUS];
 
+	struct sl_task_fair *fair;	/* from snapshots; NULL: there were none. sched/decision.h */
 	struct sl_cpumask allowed;	/* metadata */
 	struct sl_cpumask seen;		/* CPUs it was seen on */
 };

@@ -102,6 +102,49 @@ static bool waking_not_asleep(struct sl_engine *e, struct sl_task *t, uint64_t n
 	return true;
 }
 
+/* ---- snapshots of the fair class ---- */
+
+static uint32_t occupant_of(const struct sl_engine *e, int cpu)
+{
+	const struct sl_cpu *c = cpu >= 0 ? e->cpus.at[cpu] : NULL;
+
+	return c && c->curr ? c->curr->index : UINT32_MAX;
+}
+
+static void no_memory_if(struct sl_engine *e, int ret)
+{
+	if (ret)
+		e->error = ret;
+}
+
+static void on_snapshot(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	if (!e->want_causes)
+		return;
+	e->has_snapshots = true;
+	no_memory_if(e, ev->kind == SL_EV_QUEUE ? sl_snapshot_queue(&c->fair, ev)
+						: sl_snapshot_entity(&c->fair, ev));
+}
+
+/* The scheduler, or the tick, looked at the running task and let it go on. */
+static void on_kept_running(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
+{
+	enum sl_decision_kind kind = SL_DECISION_TICK;
+
+	if (!e->want_causes)
+		return;
+	if (ev->kind == SL_EV_PICKED_AGAIN) {
+		kind = SL_DECISION_PICK_AGAIN;
+		c->lazy.ns = c->hard.ns = SL_TIME_NONE;	/* what was asked for has been done */
+		c->asked = false;
+	}
+	if (e->has_snapshots && c->curr)
+		no_memory_if(e, sl_decision_made(c->fair, kind, c->curr->index, NULL,
+						 c->oldest_queued_ns, ev->ts_ns));
+}
+
+/* ---- wakeups ---- */
+
 static inline void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_waking *w = &ev->waking;
@@ -131,6 +174,8 @@ static inline void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct
 	t->waker_context = (uint8_t)context_of(ev->ctx);
 	t->prev_cpu = (int16_t)((uint32_t)w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
 	t->wake_cpu = -1;
+	if (SL_UNLIKELY(e->has_snapshots))
+		no_memory_if(e, sl_decision_waking(c->fair, t, ev->ts_ns));
 }
 
 /* sched_wakeup of a task that no sched_waking announced: false when no wait begins. */
@@ -182,7 +227,7 @@ static bool wakeup_unannounced(struct sl_engine *e, struct sl_task *t, const str
 	return true;
 }
 
-static inline void on_wakeup(struct sl_engine *e, const struct sl_event *ev)
+static inline void on_wakeup(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_wakeup *w = &ev->wakeup;
 	struct sl_task *t = e->woken;
@@ -198,6 +243,8 @@ static inline void on_wakeup(struct sl_engine *e, const struct sl_event *ev)
 	if (SL_LIKELY((uint32_t)w->target_cpu < SL_CPU_MAX))
 		t->wake_cpu = (int16_t)w->target_cpu;
 	sl_queue_open(e, t, SL_WAIT_WAKE, t->wake_cpu, ev->ts_ns);
+	if (SL_UNLIKELY(e->has_snapshots))
+		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->cpu), ev->ts_ns));
 }
 
 static void forget_task(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
@@ -277,7 +324,7 @@ static void on_newtask(struct sl_engine *e, struct sl_cpu *c, const struct sl_ev
 	}
 }
 
-static void on_wakeup_new(struct sl_engine *e, const struct sl_event *ev)
+static void on_wakeup_new(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_wakeup_new *w = &ev->wakeup_new;
 	struct sl_task *t = task_of(e, w->pid);
@@ -297,6 +344,8 @@ static void on_wakeup_new(struct sl_engine *e, const struct sl_event *ev)
 	t->waker_context = SL_WAKER_UNKNOWN;
 	t->wake_cpu = (int16_t)(w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
 	sl_queue_open(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
+	if (e->has_snapshots)
+		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->cpu), ev->ts_ns));
 }
 
 static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
@@ -309,9 +358,10 @@ static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
 	t = task_of(e, m->pid);
 	if (!t)
 		return;
-	if (t->state == SL_TASK_QUEUED)
+	if (t->state == SL_TASK_QUEUED) {
 		sl_queue_move(e, t, m->dest_cpu, ev->ts_ns);
-	else if (t->state == SL_TASK_WAKING || t->flags & SL_TASK_WAKING_PENDING)
+		sl_decision_moved(t);
+	} else if (t->state == SL_TASK_WAKING || t->flags & SL_TASK_WAKING_PENDING)
 		t->wake_cpu = (int16_t)m->dest_cpu;
 }
 
@@ -481,8 +531,12 @@ static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct
 	}
 	c->curr = next;
 	c->curr_tid = next->tid;
-	if (e->want_causes)
-		switch_account(e, c, next, now_ns);
+	if (!e->want_causes)
+		return;
+	switch_account(e, c, next, now_ns);
+	if (SL_UNLIKELY(e->has_snapshots))
+		no_memory_if(e, sl_decision_made(c->fair, SL_DECISION_PICK, next->index,
+						 prev->tid ? prev : NULL, c->oldest_queued_ns, now_ns));
 }
 
 static void keep_gap(struct sl_engine *e, const struct sl_event *ev)
@@ -670,10 +724,10 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 		on_waking(e, c, ev);
 		break;
 	case SL_EV_WAKEUP:
-		on_wakeup(e, ev);
+		on_wakeup(e, c, ev);
 		break;
 	case SL_EV_WAKEUP_NEW:
-		on_wakeup_new(e, ev);
+		on_wakeup_new(e, c, ev);
 		break;
 	case SL_EV_MIGRATE:
 		on_migrate(e, ev);
@@ -725,8 +779,12 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 		break;
 	case SL_EV_QUEUE:
 	case SL_EV_ENTITY:
+		on_snapshot(e, c, ev);
+		break;
 	case SL_EV_PICKED_AGAIN:
 	case SL_EV_TICK:
+		on_kept_running(e, c, ev);
+		break;
 	case SL_EV_EXIT:	/* get_context() knows it; the final switch has state X or Z */
 	case SL_EV_EXEC:	/* the new name comes with task_rename and the next switch */
 	case SL_EV_CPU_IDLE:	/* switches to and from pid 0 bound the idle time */

@@ -39,6 +39,7 @@ struct sl_engine {
 	struct sl_cpumask recorded;
 	struct sl_gap *gaps;	/* the first SL_GAPS_MAX; NULL: none */
 	unsigned int nr_gaps;
+	bool has_snapshots;		/* of the fair class: see sched/decision.h */
 	bool seen[SL_EV_NR];		/* kinds that occurred */
 	uint64_t events;
 	uint64_t wakeups;

@@ -62,6 +62,16 @@ const char *sl_waker_context_name(enum sl_waker_context context)
 	return names[context];
 }
 
+const char *sl_decided_at_name(enum sl_decided_at at)
+{
+	static const char *const names[SL_DECIDED_NR] = {
+		[SL_DECIDED_AT_WAKEUP] = "wakeup", [SL_DECIDED_AT_PICK] = "pick",
+		[SL_DECIDED_AT_PICK_AGAIN] = "pick-again", [SL_DECIDED_AT_TICK] = "tick",
+	};
+
+	return names[at];
+}
+
 const char *sl_segment_kind_name(const struct sl_segment *segment)
 {
 	const struct sl_cause_desc *d = &sl_cause_descs[segment->cause];

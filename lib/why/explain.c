@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "why/explain.h"
+#include "why/eevdf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,7 +129,8 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 	struct resched rs;
 
 	if (t->sched_class != SL_CLASS_FAIR || closing->taints || t->policy > 0 ||
-	    !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST])
+	    !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST] ||
+	    (e->has_snapshots && sl_eevdf_knows(t)))
 		return false;
 	c = e->cpus.at[t->cpu];
 	if (c->first_ns > t->queued_ns)
@@ -170,6 +171,7 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 /* What is being explained, and the segments so far. */
 struct build {
 	struct sl_explainer *x;
+	const struct sl_engine *e;
 	const struct sl_closing *closing;
 	struct sl_explained *r;
 	struct resched *resched;	/* NULL: none was seen */
@@ -277,7 +279,65 @@ static int emit_part(struct build *b, struct sl_segment seg, uint64_t from_ns, u
 	return emit(b, &seg);
 }
 
-/* One interval becomes up to three segments: before, lazy, and hard need_resched. */
+static void name_rival(const struct sl_engine *e, struct sl_fair_decision *d)
+{
+	const struct sl_task *rival = d->rival_tid > 0 ? sl_tasks_find(&e->tasks, d->rival_tid) : NULL;
+
+	if (rival)
+		memcpy(d->rival_comm, rival->comm, sizeof(d->rival_comm));
+}
+
+/* The decision that was in force over t at an instant, and the instant of the next one. */
+static const struct sl_decision *decision_at(const struct build *b, const struct sl_interval *iv,
+					     uint64_t at_ns, uint64_t *ret_until_ns)
+{
+	const struct sl_task *t = b->closing->task;
+	const struct sl_cpu_fair *f = b->e->cpus.at[iv->cpu]->fair;
+	const struct sl_decision *d = sl_decision_at(f, at_ns), *next;
+
+	next = d ? sl_decision_after(f, d) : sl_decision_first(f);
+	*ret_until_ns = next && next->ns > at_ns ? next->ns : SL_TIME_NONE;
+	/* Until something is decided after it, the check at its own wakeup is the latest. */
+	if (t->fair->wakeup.ns && iv->ran_at_queueing && (!d || d->ns < t->fair->ns))
+		return &t->fair->wakeup;
+	return d && (d->ns >= t->fair->ns || !iv->ran_at_queueing) ? d : NULL;
+}
+
+/* A stretch behind a fair task, one segment per decision that held the task there. */
+static int emit_fair(struct build *b, struct sl_segment seg, const struct sl_interval *iv,
+		     uint64_t from_ns, uint64_t to_ns, struct sl_verdict v)
+{
+	const struct sl_task *t = b->closing->task;
+	int ret = 0;
+
+	if (iv->cpu < 0 || iv->summed || !sl_eevdf_knows(t) ||
+	    (v.cause != SL_CAUSE_FAIR_UNDETERMINED && v.cause != SL_CAUSE_NO_WAKEUP_PREEMPT))
+		return emit_part(b, seg, from_ns, to_ns, v);
+	while (from_ns < to_ns && !ret) {
+		struct sl_segment part = seg;
+		struct sl_verdict pv = { SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN };
+		uint64_t until_ns;
+		const struct sl_decision *d = decision_at(b, iv, from_ns, &until_ns);
+
+		if (until_ns > to_ns)
+			until_ns = to_ns;
+		if (d && iv->occupant && d->task == iv->occupant->index &&
+		    sl_eevdf_judge(&b->x->context, t, d, &pv, &part.decision)) {
+			pv.confidence = limit(b->x, b->closing, pv.confidence);
+			part.evidence_event = d->kind == SL_DECISION_WAKEUP ? "sched_wakeup" :
+					      d->kind == SL_DECISION_PICK ? "sched_switch" :
+					      d->kind == SL_DECISION_TICK ? "tick" : "picked_again";
+			part.evidence_ns = d->ns;
+			part.evidence_cpu = d->cpu;
+			name_rival(b->e, &part.decision);
+		}
+		ret = emit_part(b, part, from_ns, until_ns, pv);
+		from_ns = until_ns;
+	}
+	return ret;
+}
+
+/* One interval becomes up to three kinds of segments: before, lazy, and hard need_resched. */
 static int emit_interval(void *arg, const struct sl_interval *iv)
 {
 	struct build *b = arg;
@@ -300,12 +360,12 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 	v.confidence = limit(b->x, b->closing, v.confidence);
 	if (!rs || iv->cpu != b->closing->run_cpu || at < b->occupant_since_ns ||
 	    !yields_to_resched(v.cause))
-		return emit_part(b, seg, at, iv->end_ns, v);
+		return emit_fair(b, seg, iv, at, iv->end_ns, v);
 
 	hard = rs->hard_ns < iv->end_ns ? rs->hard_ns : iv->end_ns;
 	soft = rs->lazy_ns < hard ? rs->lazy_ns : hard;
 	if (soft > at) {
-		ret = emit_part(b, seg, at, soft, v);
+		ret = emit_fair(b, seg, iv, at, soft, v);
 		if (ret)
 			return ret;
 		at = soft;
@@ -443,7 +503,7 @@ static int explain(struct build *b, const struct sl_engine *e)
 int sl_explain(struct sl_explainer *x, const struct sl_engine *e, const struct sl_closing *closing,
 	       struct sl_explained *ret)
 {
-	struct build b = { .x = x, .closing = closing, .r = ret };
+	struct build b = { .x = x, .e = e, .closing = closing, .r = ret };
 
 	return explain(&b, e);
 }
@@ -453,7 +513,7 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 {
 	const struct sl_task *t = closing->task;
 	struct sl_explained r;
-	struct build b = { .x = x, .closing = closing, .r = &r, .wanted = true,
+	struct build b = { .x = x, .e = e, .closing = closing, .r = &r, .wanted = true,
 			   .fold_above = fold_above };
 	bool wake = t->wait_kind == SL_WAIT_WAKE, folded;
 	unsigned int i;
@@ -497,6 +557,18 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 		w->cause_ns[r.hold[i].cause] += r.hold[i].ns;
 		w->confidence_ns[r.hold[i].cause][r.hold[i].confidence] += r.hold[i].ns;
 	}
+	w->sleep_lag_ns = w->wake_lag_ns = SL_NO_VALUE;
+	w->was_delayed = -1;
+	if (sl_eevdf_knows(t)) {
+		if (wake && t->fair->sleep_lag_known)
+			w->sleep_lag_ns = t->fair->sleep_lag;
+		if (t->fair->lag_known)
+			w->wake_lag_ns = t->fair->lag;
+		if (wake)
+			w->was_delayed = t->fair->was_delayed;
+	}
+	if (w->cause_ns[SL_CAUSE_THROTTLED] && t->cgroup && x->context.throttled_group)
+		w->throttled_group = x->context.throttled_group(x->context.arg, t->cgroup);
 	w->place_causes = r.place_causes;
 	w->place_confidence = r.taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
 	w->avoidable_ns = r.avoidable_ns;

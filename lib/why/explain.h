@@ -20,9 +20,11 @@ struct sl_why_context {
 	bool has_wakeup;		/* sched_wakeup is recorded */
 	bool clock_is_per_cpu;		/* nothing is exact then */
 	uint64_t tick_ns;		/* 0: unknown */
+	bool no_wakeup_preemption, no_preempt_short;	/* scheduler features that are known to be off */
 	int fair_server;		/* 1 yes, 0 no, -1 unknown */
-	/* Was the task's cgroup, or one above it, throttled during the recording? NULL: unknown */
-	bool (*was_throttled)(void *arg, const char *cgroup);
+	/* Of a task's cgroup and those above it, the nearest that was throttled while recording.
+	 * NULL: none, or unknown. */
+	const char *(*throttled_group)(void *arg, const char *cgroup);
 	void *arg;
 };
 

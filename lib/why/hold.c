@@ -4,7 +4,7 @@
  * the order of scheduling classes: a task never waits for a lower class unless
  * preemption is delayed or a bandwidth limit let the lower class in.
  */
-#include "why/explain.h"
+#include "why/eevdf.h"
 
 enum policy { POLICY_BATCH = 3, POLICY_IDLE = 5 };
 
@@ -48,7 +48,7 @@ static struct sl_verdict behind_idle(const struct sl_why_context *ctx, const str
 	 * The CPU went idle although t was queued there: nothing let it run. A throttled
 	 * cgroup does that; core scheduling and a stale queue in the recording do as well.
 	 */
-	if (t->cgroup && ctx->was_throttled && ctx->was_throttled(ctx->arg, t->cgroup))
+	if (t->cgroup && ctx->throttled_group && ctx->throttled_group(ctx->arg, t->cgroup))
 		return verdict(SL_CAUSE_THROTTLED, SL_CONF_DERIVED);
 	return verdict(SL_CAUSE_IDLE_EXIT, SL_CONF_UNKNOWN);
 }
@@ -96,6 +96,14 @@ struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_t
 {
 	int own = rank((enum sl_class)t->sched_class);
 
+	/*
+	 * It was off the queue for bandwidth when it stopped. The snapshots do not show when
+	 * it came back: an idle CPU would have taken it, a busy one may run others first.
+	 */
+	if (iv->slot != SL_SLOT_IRQ && iv->slot != SL_SLOT_SOFTIRQ && iv->slot != SL_SLOT_LOST &&
+	    sl_eevdf_knows(t) && t->fair->entity.flags & SL_ENTITY_THROTTLED)
+		return verdict(SL_CAUSE_THROTTLED,
+			       iv->slot == SL_SLOT_IDLE ? SL_CONF_EXACT : SL_CONF_DERIVED);
 	switch ((enum sl_slot)iv->slot) {
 	case SL_SLOT_IRQ:
 		return verdict(SL_CAUSE_IRQ, SL_CONF_EXACT);

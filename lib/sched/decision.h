@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Decisions of the fair class, as far as snapshots tell them: what each CPU's
+ * scheduler saw when it picked, ticked or checked a wakeup, and where each queued
+ * task stood then.
+ *
+ * Snapshot events stand before the event that they explain (event/evidence.h); they
+ * are collected per recording CPU and taken over when that event comes. A queued
+ * entity's vruntime and deadline do not change until it runs, leaves the queue or is
+ * reweighted, so what was seen when a task was queued holds for its wait.
+ */
+#ifndef SL_SCHED_DECISION_H
+#define SL_SCHED_DECISION_H
+
+#include "sched/eevdf.h"
+#include "sched/task.h"
+
+enum sl_decision_kind {
+	SL_DECISION_WAKEUP,	/* the preemption check of a wakeup */
+	SL_DECISION_PICK,	/* another task was picked */
+	SL_DECISION_PICK_AGAIN,	/* the running task was picked again */
+	SL_DECISION_TICK,	/* the tick let the running task run on */
+};
+
+#define SL_DECISIONS_MIN 256
+#define SL_DECISIONS_MAX (16 * 1024)
+
+/* The running (or picked) entity, its queue, and the best other one in the tree. */
+struct sl_decision {
+	uint64_t ns;
+	uint16_t cpu;			/* that recorded it */
+	uint8_t kind;			/* enum sl_decision_kind */
+	uint8_t nr_levels;		/* of curr's hierarchy: groups[] */
+	uint8_t level;			/* wakeups: the level of the woken task's hierarchy that decided */
+	uint32_t task;			/* index of the task that runs; UINT32_MAX unknown */
+	int32_t groups[SL_FAIR_LEVELS_MAX]; /* curr's queues, from its own to the root's */
+	struct sl_fair_queue queue;	/* of the deciding level; picks and ticks: curr's own */
+	struct sl_entity curr, best;	/* entities in it; known or not */
+};
+
+/* What a waiting task brings to decisions. */
+struct sl_task_fair {
+	uint64_t ns;			/* when the following was seen; 0: nothing */
+	struct sl_entity entity;	/* its own, level 0 */
+	int64_t lag;			/* V of its own queue - vruntime */
+	bool lag_known;
+	uint8_t nr_levels;
+	int32_t groups[SL_FAIR_LEVELS_MAX]; /* its queues, from its own to the root's */
+	struct sl_decision wakeup;	/* ns: of this wakeup; curr known: it had a fair rival */
+	struct sl_entity rival;		/* the task's entity at the level of `wakeup` */
+	/* its last sleep */
+	int64_t sleep_lag;		/* lag at its dequeue */
+	bool sleep_lag_known;
+	bool was_delayed;		/* it was still queued, delayed, when it was woken */
+	bool moved;			/* changed queues while it waited: entity is of the old one */
+};
+
+struct sl_block {			/* a level of a snapshot */
+	struct sl_fair_queue queue;
+	struct sl_entity by_role[SL_ROLE_NR];
+};
+
+/* Per CPU; made when its first snapshot comes. */
+struct sl_cpu_fair {
+	uint64_t ns;			/* of the snapshot being collected; 0: none */
+	uint16_t cpu;
+	unsigned int nr_blocks;
+	struct sl_block blocks[2 * SL_FAIR_LEVELS_MAX];
+	struct sl_entity lone;		/* an entity off every queue, or without one */
+
+	struct sl_decision *ring;
+	uint32_t ring_mask;
+	uint64_t ring_nr;
+};
+
+void sl_cpu_fair_free(struct sl_cpu_fair *f);	/* NULL is fine */
+
+/* Collect; *f is made when NULL. 0 or -ENOMEM. */
+int sl_snapshot_queue(struct sl_cpu_fair **f, const struct sl_event *ev);
+int sl_snapshot_entity(struct sl_cpu_fair **f, const struct sl_event *ev);
+
+/*
+ * The event at now_ns takes its snapshot over. f is that of the recording CPU (NULL
+ * is fine: no snapshot); a snapshot of another time is dropped.
+ */
+/* t was queued by a wakeup; occupant: index of the task that runs there. */
+int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupant, uint64_t now_ns);
+/* t is about to be woken. */
+int sl_decision_waking(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns);
+/* t, queued or waking, moves to another CPU. */
+void sl_decision_moved(struct sl_task *t);
+/*
+ * A pick, a repeated pick or a tick on this CPU, whose running task is `occupant`.
+ * prev, for picks: the task that stopped (it may wait or sleep from now on).
+ * oldest_ns: no task has been waiting here since before that.
+ */
+int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t occupant,
+		     struct sl_task *prev, uint64_t oldest_ns, uint64_t now_ns);
+
+/* The latest decision of the ring at or before ns; NULL: none, or no longer there. */
+const struct sl_decision *sl_decision_at(const struct sl_cpu_fair *f, uint64_t ns);
+/* The oldest one kept; NULL: none. */
+const struct sl_decision *sl_decision_first(const struct sl_cpu_fair *f);
+/* The one after d; NULL: none. d lies in f's ring. */
+const struct sl_decision *sl_decision_after(const struct sl_cpu_fair *f, const struct sl_decision *d);
+
+#endif
