@@ -151,5 +151,8 @@ void *sl_composer_add_slow(struct sl_composer *c, uint64_t ts_ns, unsigned int b
 int sl_composer_finish(struct sl_composer *c)
 {
 	close_page(c);
+	/* A page without records carries the mark for what is missing at the end. */
+	if (c->gap && !begin_page(c, c->last_ns))
+		close_page(c);
 	return flush(c);
 }

@@ -47,10 +47,7 @@ int sl_composer_init(struct sl_composer *c, unsigned int page_bytes, unsigned in
 		     sl_compose_flush *flush, void *arg);
 /* `count` events are missing here; UINT64_MAX: an unknown number. Adds up until the next event. */
 void sl_composer_lost(struct sl_composer *c, uint64_t count);
-/*
- * Close the page being filled and flush all. Loss behind the last event cannot be
- * told by a page; it stays with the composer.
- */
+/* Close the page being filled and flush all, loss behind the last event included. */
 int sl_composer_finish(struct sl_composer *c);
 void sl_composer_release(struct sl_composer *c);
 
