@@ -242,7 +242,7 @@ const char *sl_out_slice_set(const struct sl_slice_row *row)
 		return "default";
 	/*
 	 * Threads of the kernel made before the base slice was scaled by the number of CPUs
-	 * (sched_init_smp()), and not queued since, still show the earlier value.
+	 * (sched_init_granularity(), 6.18), and not queued since, still show the earlier value.
 	 */
 	return thread->kernel ? NULL : "custom";
 }
