@@ -56,6 +56,10 @@ enum sl_taint {
 };
 #define SL_TAINT_NR 5
 
+/* The closest thing that two CPUs share. */
+enum sl_cpu_relation { SL_CPUS_UNKNOWN, SL_CPUS_SMT, SL_CPUS_CLUSTER, SL_CPUS_LLC, SL_CPUS_PACKAGE,
+		       SL_CPUS_APART, SL_CPUS_NR };
+
 enum sl_waker_context { SL_WAKER_UNKNOWN, SL_WAKER_TASK, SL_WAKER_SOFTIRQ, SL_WAKER_HARDIRQ,
 			SL_WAKER_NMI, SL_WAKER_NR };
 
@@ -102,6 +106,9 @@ struct sl_fair_decision {
 	int64_t deadline_behind_ns;	/* its deadline - the rival's */
 	int64_t protected_ns;		/* what the running task had left of its protection */
 	int64_t slice_ns, rival_slice_ns;
+	unsigned int curr_weight;	/* of the running entity, nice 0: 1024; 0 unknown */
+	int64_t overrun_ns;		/* wall time that the segment goes on behind the protection's end:
+					 * up to a tick, it is the tick's granularity */
 };
 
 struct sl_segment {
@@ -149,6 +156,8 @@ struct sl_wait {
 	enum sl_confidence place_confidence;
 	uint64_t avoidable_ns;		/* time an allowed CPU that was idle at enqueue stayed free */
 	int avoidable_cpu;		/* -1: none */
+	enum sl_cpu_relation avoidable_relation; /* of that CPU to the one it was sent to */
+	int avoidable_capacity, wake_capacity;	/* of both, 1024 the strongest; -1: not known */
 	uint64_t forbidden_ns;		/* the same of a CPU that its affinity forbids; 0 unless pinned to one CPU */
 	int forbidden_cpu;		/* -1: none */
 
@@ -174,6 +183,7 @@ SL_API const char *sl_wait_kind_name(enum sl_wait_kind kind);			/* "wake" "preem
 SL_API const char *sl_class_name(enum sl_class sched_class);			/* "fair" ... "unknown" */
 SL_API const char *sl_confidence_name(enum sl_confidence confidence);		/* "exact" ... */
 SL_API const char *sl_taint_name(enum sl_taint taint);				/* "lost-events" ... */
+SL_API const char *sl_cpu_relation_name(enum sl_cpu_relation relation);	/* "smt" "cluster" "llc" "package" "apart", NULL */
 SL_API const char *sl_waker_context_name(enum sl_waker_context context);	/* "task" ... */
 SL_API const char *sl_decided_at_name(enum sl_decided_at at);	/* "wakeup" "pick" "pick-again" "tick", NULL */
 /* "fair" for FAIR causes, else the cause's own id. */

@@ -168,6 +168,7 @@ static void print_decision(FILE *file, const struct sl_fair_decision *d)
 	print_value(file, ", \"protected_ns\": ", d->protected_ns);
 	print_value(file, ", \"slice_ns\": ", d->slice_ns);
 	print_value(file, ", \"rival_slice_ns\": ", d->rival_slice_ns);
+	print_value(file, ", \"overrun_ns\": ", d->overrun_ns);
 	putc('}', file);
 }
 
@@ -283,6 +284,10 @@ static json_t *json_wait(const struct sl_wait *wait)
 	bad |= sl_json_set(object, "primary", json_primary(wait));
 	bad |= sl_json_set(object, "avoidable_ns", sl_json_ns(wait->avoidable_ns));
 	bad |= sl_json_set(object, "avoidable_cpu", sl_json_id(wait->avoidable_cpu));
+	bad |= sl_json_set(object, "avoidable_relation",
+			   sl_json_text(sl_cpu_relation_name(wait->avoidable_relation)));
+	bad |= sl_json_set(object, "avoidable_capacity", sl_json_id(wait->avoidable_capacity));
+	bad |= sl_json_set(object, "wake_capacity", sl_json_id(wait->wake_capacity));
 	bad |= sl_json_set(object, "forbidden_ns", sl_json_ns(wait->forbidden_ns));
 	bad |= sl_json_set(object, "forbidden_cpu", sl_json_id(wait->forbidden_cpu));
 	bad |= sl_json_set(object, "place_causes", json_place_causes(wait));

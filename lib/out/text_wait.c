@@ -43,6 +43,11 @@ static void print_who(struct sl_out *out, const struct sl_wait *wait, unsigned i
 
 static void print_where(struct sl_out *out, const struct sl_wait *wait)
 {
+	static const char *const relation[SL_CPUS_NR] = {
+		[SL_CPUS_UNKNOWN] = "", [SL_CPUS_SMT] = " (same core)",
+		[SL_CPUS_CLUSTER] = " (same cluster)", [SL_CPUS_LLC] = " (same LLC)",
+		[SL_CPUS_PACKAGE] = " (other LLC)", [SL_CPUS_APART] = " (other package)",
+	};
 	struct sl_line line = { .used = 0 };
 	char text[128];
 	unsigned int i, nr = 0;
@@ -67,7 +72,11 @@ static void print_where(struct sl_out *out, const struct sl_wait *wait)
 		sl_line_add_duration(&line, wait->avoidable_ns);
 		sl_line_add(&line, " avoidable");
 		if (wait->avoidable_cpu >= 0)
-			sl_line_add(&line, " on CPU %d", wait->avoidable_cpu);
+			sl_line_add(&line, " on CPU %d%s", wait->avoidable_cpu,
+				    relation[wait->avoidable_relation]);
+		if (wait->avoidable_capacity >= 0 && wait->avoidable_capacity != wait->wake_capacity)
+			sl_line_add(&line, ", capacity %d against %d", wait->avoidable_capacity,
+				    wait->wake_capacity);
 	}
 	if (wait->forbidden_ns) {
 		sl_line_add(&line, "; ");
@@ -159,6 +168,8 @@ static void print_decision(struct sl_out *out, const struct sl_segment *seg)
 		add_signed(&line, ", running one protected for ", d->protected_ns);
 	else if (d->protected_ns != SL_NO_VALUE && cause == SL_CAUSE_SLICE_PROTECTION)
 		sl_line_add(&line, ", protection over");
+	if (d->overrun_ns != SL_NO_VALUE && d->overrun_ns > 0)
+		add_signed(&line, ", then until the tick looked ", d->overrun_ns);
 	if (d->slice_ns != SL_NO_VALUE)
 		add_signed(&line, ", slice ", d->slice_ns);
 	if (d->rival_slice_ns != SL_NO_VALUE)

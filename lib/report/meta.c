@@ -282,6 +282,8 @@ int sl_meta_apply(struct sl_meta *meta, struct sl_engine *e, const struct sl_eve
 	ret = add_pair(meta, key, value);
 	if (!ret)
 		ret = note_throttle(meta, key, value);
+	if (!ret)
+		ret = sl_topology_apply(&meta->topology, key, value);
 	if (!ret && !strcmp(key, "cpus_recorded") && !e->some_cpus)
 		e->some_cpus = !sl_cpumask_parse(&e->recorded, value);
 	if (!ret && !strcmp(key, "target_pids"))
@@ -295,6 +297,7 @@ void sl_meta_release(struct sl_meta *meta)
 {
 	unsigned int i;
 
+	sl_topology_release(&meta->topology);
 	for (i = 0; i < meta->nr; i++) {
 		free((char *)meta->v[i].key);
 		free((char *)meta->v[i].value);

@@ -6,6 +6,7 @@
 #ifndef SL_REPORT_META_H
 #define SL_REPORT_META_H
 
+#include "sched/topology.h"
 #include "schedlat/report.h"
 #include "wait/engine.h"
 
@@ -18,6 +19,7 @@ struct sl_meta {
 	unsigned int nr_throttle;
 	int32_t *target_pids, *target_tids;
 	unsigned int nr_target_pids, nr_target_tids;
+	struct sl_topology topology;
 	bool has_tasks, has_slices;
 };
 

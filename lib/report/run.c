@@ -204,6 +204,7 @@ static int pass_init(struct sl_analysis *a, const struct threshold *thresholds)
 		.fair_server = -1,
 		.throttled_group = sl_meta_throttled_group,
 		.arg = &a->meta,
+		.topology = &a->meta.topology,
 	};
 	ret = sl_engine_init(&a->engine, causes);
 	if (ret)

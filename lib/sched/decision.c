@@ -125,6 +125,8 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 	tf->moved = false;
 	tf->entity = f->blocks[0].by_role[SL_ROLE_WAKEE];
 	note_lag(tf, &f->blocks[0], SL_ROLE_CURR);
+	if (tf->entity.slice > 0)
+		t->slice_ns = (uint64_t)tf->entity.slice;
 	tf->nr_levels = 0;
 	for (i = 0; i < f->nr_blocks; i++) {
 		const struct sl_block *b = &f->blocks[i];

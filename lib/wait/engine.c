@@ -242,9 +242,9 @@ static inline void on_wakeup(struct sl_engine *e, struct sl_cpu *c, const struct
 	sl_task_set_prio(t, w->prio);
 	if (SL_LIKELY((uint32_t)w->target_cpu < SL_CPU_MAX))
 		t->wake_cpu = (int16_t)w->target_cpu;
+	if (SL_UNLIKELY(e->has_snapshots))	/* before it is queued: placement looks at its slice */
+		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->wake_cpu), ev->ts_ns));
 	sl_queue_open(e, t, SL_WAIT_WAKE, t->wake_cpu, ev->ts_ns);
-	if (SL_UNLIKELY(e->has_snapshots))
-		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->cpu), ev->ts_ns));
 }
 
 static void forget_task(struct sl_engine *e, struct sl_task *t, uint64_t now_ns)
@@ -343,9 +343,9 @@ static void on_wakeup_new(struct sl_engine *e, struct sl_cpu *c, const struct sl
 	t->waker_cpu = t->prev_cpu = -1;
 	t->waker_context = SL_WAKER_UNKNOWN;
 	t->wake_cpu = (int16_t)(w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
-	sl_queue_open(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
 	if (e->has_snapshots)
-		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->cpu), ev->ts_ns));
+		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->wake_cpu), ev->ts_ns));
+	sl_queue_open(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
 }
 
 static void on_migrate(struct sl_engine *e, const struct sl_event *ev)

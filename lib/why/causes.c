@@ -62,6 +62,16 @@ const char *sl_waker_context_name(enum sl_waker_context context)
 	return names[context];
 }
 
+const char *sl_cpu_relation_name(enum sl_cpu_relation relation)
+{
+	static const char *const names[SL_CPUS_NR] = {
+		[SL_CPUS_SMT] = "smt", [SL_CPUS_CLUSTER] = "cluster", [SL_CPUS_LLC] = "llc",
+		[SL_CPUS_PACKAGE] = "package", [SL_CPUS_APART] = "apart",
+	};
+
+	return names[relation];
+}
+
 const char *sl_decided_at_name(enum sl_decided_at at)
 {
 	static const char *const names[SL_DECIDED_NR] = {

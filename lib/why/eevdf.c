@@ -43,6 +43,7 @@ static void start(struct sl_fair_decision *r, const struct sl_decision *d)
 		.protected_ns = SL_NO_VALUE,
 		.slice_ns = SL_NO_VALUE,
 		.rival_slice_ns = SL_NO_VALUE,
+		.overrun_ns = SL_NO_VALUE,
 	};
 }
 
@@ -70,6 +71,7 @@ static struct sl_verdict compare(const struct sl_decision *d, const struct sl_en
 	r->slice_ns = own->slice > 0 ? own->slice : SL_NO_VALUE;
 	if (curr->flags & SL_ENTITY_VPROT)
 		r->protected_ns = protected_ns;
+	r->curr_weight = curr->weight;
 	against(r, own, curr);
 
 	if (!sl_eevdf_eligible(&d->queue, curr, own->vruntime)) {

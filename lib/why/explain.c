@@ -508,6 +508,23 @@ int sl_explain(struct sl_explainer *x, const struct sl_engine *e, const struct s
 	return explain(&b, e);
 }
 
+/* Protection is virtual time of the running task: heavier ones stay longer. */
+static void note_overruns(struct build *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++) {
+		struct sl_fair_decision *d = &b->v[i].decision;
+		__int128 wall;
+
+		if (d->protected_ns == SL_NO_VALUE || !d->curr_weight || b->place ||
+		    (b->v[i].cause != SL_CAUSE_SLICE_PROTECTION && d->below != SL_CAUSE_SLICE_PROTECTION))
+			continue;
+		wall = (__int128)d->protected_ns * d->curr_weight / 1024;
+		d->overrun_ns = wall >= b->v[i].ns ? 0 : (int64_t)(b->v[i].ns - wall);
+	}
+}
+
 int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 			const struct sl_closing *closing, unsigned int fold_above, struct sl_wait *w)
 {
@@ -520,6 +537,7 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	int ret;
 
 	ret = explain(&b, e);
+	note_overruns(&b);
 	folded = b.place != NULL;
 	free(b.place);
 	if (ret) {
@@ -573,6 +591,13 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	w->place_confidence = r.taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
 	w->avoidable_ns = r.avoidable_ns;
 	w->avoidable_cpu = r.avoidable_cpu;
+	w->avoidable_capacity = w->wake_capacity = -1;
+	if (x->context.topology && r.avoidable_cpu >= 0) {
+		w->avoidable_relation = sl_topology_relation(x->context.topology, w->wake_cpu,
+							     r.avoidable_cpu);
+		w->avoidable_capacity = sl_topology_capacity(x->context.topology, r.avoidable_cpu);
+		w->wake_capacity = sl_topology_capacity(x->context.topology, w->wake_cpu);
+	}
 	w->forbidden_ns = r.forbidden_ns;
 	w->forbidden_cpu = r.forbidden_cpu;
 	w->primary = r.primary;

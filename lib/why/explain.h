@@ -10,6 +10,7 @@
 #ifndef SL_WHY_EXPLAIN_H
 #define SL_WHY_EXPLAIN_H
 
+#include "sched/topology.h"
 #include "schedlat/wait.h"
 #include "wait/engine.h"
 #include "wait/intervals.h"
@@ -26,6 +27,7 @@ struct sl_why_context {
 	 * NULL: none, or unknown. */
 	const char *(*throttled_group)(void *arg, const char *cgroup);
 	void *arg;
+	const struct sl_topology *topology;	/* NULL: not known */
 };
 
 struct sl_hold {
