@@ -16,7 +16,7 @@ PKG_CONFIG ?= pkg-config
 VERSION := 0.1.0
 
 ROOMS := util event trace live sched wait why stats report out
-LIB_SRC := $(wildcard $(ROOMS:%=lib/%/*.c))
+LIB_SRC := $(filter-out %.bpf.c,$(wildcard $(ROOMS:%=lib/%/*.c) lib/live/bpf/*.c))
 TOOL_SRC := $(wildcard tools/*.c)
 
 all:

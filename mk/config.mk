@@ -8,9 +8,13 @@ SL_CFLAGS = -std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
 	    -fvisibility=hidden -fPIC
 SL_LDFLAGS = -Wl,--as-needed
 
+# The BPF program is always built by clang; bpftool lies in sbin, which is not in every PATH.
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool) bpftool)
+
 # pkg-config module = Debian package
 LIBS_NEEDED := libtracefs=libtracefs-dev libtraceevent=libtraceevent-dev libzstd=libzstd-dev \
-	       zlib=zlib1g-dev jansson=libjansson-dev
+	       zlib=zlib1g-dev jansson=libjansson-dev libbpf=libbpf-dev
 MODULES := $(foreach m,$(LIBS_NEEDED),$(firstword $(subst =, ,$(m))))
 
 # Targets that compile nothing must work on a machine without the libraries.
@@ -22,6 +26,10 @@ MISSING := $(foreach m,$(LIBS_NEEDED),$(if $(shell $(PKG_CONFIG) --exists \
 	   $(firstword $(subst =, ,$(m))) && echo y),,$(lastword $(subst =, ,$(m)))))
 ifneq ($(strip $(MISSING)),)
 $(error libraries are missing: on Debian, apt-get install $(strip $(MISSING)))
+endif
+TOOLS_NEEDED := $(if $(shell command -v $(CLANG)),,clang) $(if $(shell command -v $(BPFTOOL)),,bpftool)
+ifneq ($(strip $(TOOLS_NEEDED)),)
+$(error programs for the BPF part are missing: on Debian, apt-get install $(strip $(TOOLS_NEEDED)))
 endif
 LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(MODULES))
 LIBS := $(shell $(PKG_CONFIG) --libs $(MODULES)) -lpthread -lm

@@ -22,6 +22,25 @@ $(O)/%.o: %.c $(O)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
+# The BPF program becomes a header that the loader includes. It reads the kernel's types from
+# lib/live/bpf/vmlinux.h: no BTF of any kernel is needed here.
+BPF_OBJ := $(O)/lib/live/bpf/schedlat.bpf.o
+BPF_SKEL := $(O)/lib/live/bpf/schedlat.skel.h
+BPF_CFLAGS = -target bpf -O2 -g -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(filter -Werror,$(SL_CFLAGS))
+
+$(BPF_OBJ): lib/live/bpf/schedlat.bpf.c
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -Ilib $(LIBS_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BPF_SKEL): $(BPF_OBJ)
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name schedlat_bpf > $@.tmp && mv $@.tmp $@
+
+BPF_USERS := $(O)/lib/live/bpf/load.o $(O)/lib/live/bpf/consume.o
+$(BPF_USERS): $(BPF_SKEL)
+$(BPF_USERS): private SL_CPPFLAGS += -I$(O)/lib
+
 $(O)/libschedlat.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -47,4 +66,4 @@ clean:
 FORCE:
 .PHONY: all clean FORCE
 
--include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
+-include $(BPF_OBJ:.o=.d) $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)

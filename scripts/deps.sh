@@ -18,6 +18,10 @@ build  pc:libtraceevent     libtraceevent-dev
 build  pc:libzstd           libzstd-dev
 build  pc:zlib              zlib1g-dev
 build  pc:jansson           libjansson-dev
+build  pc:libbpf           libbpf-dev
+build  pc:libelf           libelf-dev
+build  cmd:clang           clang
+build  cmd:bpftool         bpftool
 demo   cmd:cyclictest       rt-tests
 demo   cmd:hackbench        rt-tests
 check  inc:cmocka.h         libcmocka-dev
@@ -26,7 +30,6 @@ check  cmd:python3          python3
 check  cmd:trace-cmd        trace-cmd
 check  cmd:zstd             zstd
 check  lib:libasan.so       libgcc-12-dev
-check? cmd:clang            clang
 check? cmd:man              man-db
 check? cmd:mandoc           mandoc
 check? cmd:shellcheck       shellcheck
@@ -35,7 +38,7 @@ check? cmd:shellcheck       shellcheck
 present()
 {
 	case $1 in
-	cmd:*) command -v "${1#cmd:}" >/dev/null ;;
+	cmd:*) PATH="$PATH:/usr/sbin:/sbin" command -v "${1#cmd:}" >/dev/null ;;
 	pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
 	inc:*) printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h "${1#inc:}" |
 		${CC:-gcc} -fsyntax-only -x c - 2>/dev/null ;;

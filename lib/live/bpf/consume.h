@@ -45,6 +45,14 @@ uint64_t sl_bpf_pending(const struct sl_bpf *bpf);
 uint64_t sl_bpf_dropped(const struct sl_bpf *bpf, unsigned int cpu);
 /* Records that do not parse: a fault of ours. */
 uint64_t sl_bpf_damaged(const struct sl_bpf *bpf);
+/* Records whose time was moved behind that of an interrupt which came in between. */
+uint64_t sl_bpf_late(const struct sl_bpf *bpf);
+
+/*
+ * The bit that NEED_RESCHED records have in b when the task is asked to stop at once; the
+ * next one means lazily. -1 while not known: it is learned from an idle CPU's wakeup.
+ */
+int sl_bpf_tif_resched(const struct sl_bpf *bpf);
 
 /* How often a program ran and how long, of those with params->run_stats. */
 struct sl_bpf_run_stat {

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/* What the program and its loader share beside the records. Plain C. */
+#ifndef SL_LIVE_BPF_SHARED_H
+#define SL_LIVE_BPF_SHARED_H
+
+#include "live/bpf/record.h"
+
+/* Index into sl_bpf_vectors. */
+enum sl_bpf_vector {
+	SL_BPF_VECTOR_LOCAL_TIMER,
+	SL_BPF_VECTOR_RESCHEDULE,
+	SL_BPF_VECTOR_CALL_FUNCTION,
+	SL_BPF_VECTOR_CALL_FUNCTION_SINGLE,
+	SL_BPF_VECTOR_IRQ_WORK,
+	SL_BPF_VECTOR_NR
+};
+
+/* Constants of the program: what they switch off is not even verified. */
+struct sl_bpf_config {
+	unsigned long long wake_bytes;	/* in the ring before the consumer is woken */
+	int own_tgid;
+	unsigned char evidence;
+	unsigned char irq;
+	unsigned char has_prev_state;	/* sched_switch has a fourth argument */
+};
+
+/* Shared while it runs. */
+struct sl_bpf_control {
+	unsigned long long start_ns, stop_ns;	/* what lies outside is not recorded */
+	unsigned long long fair_class;	/* sched_class of fair tasks, learned from one; 0: not yet */
+	unsigned int on;
+	unsigned int woken;		/* set by the program, cleared by the consumer */
+	int tif_resched;		/* bit number of TIF_NEED_RESCHED; 0: not learned yet */
+	unsigned int tif_mask;		/* enum sl_bpf_resched: those that exist */
+};
+
+#define SL_BPF_BUFFER (24 + 48 + SL_BPF_PARTS_MAX * 48)
+
+struct sl_bpf_cpu {
+	unsigned long long dropped;
+	unsigned long long sent;
+	unsigned long long exec_start;	/* of the running task when its timer interrupt began */
+	unsigned int lost;		/* since the last record that got through */
+	unsigned int depth;		/* buffers in use */
+	unsigned long long buffer[2][SL_BPF_BUFFER / 8];
+} __attribute__((aligned(64)));
+
+#endif
