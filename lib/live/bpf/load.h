@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "live/bpf/record.h"
 #include "util/err.h"
 
 struct sl_bpf;
