@@ -55,8 +55,7 @@ int sl_snapshot_entity(struct sl_cpu_fair **fair, const struct sl_event *ev)
 	b = f->nr_blocks ? &f->blocks[f->nr_blocks - 1] : NULL;
 	if (e->role <= SL_ROLE_NONE || e->role >= SL_ROLE_NR)
 		return 0;
-	if (!b || !(e->flags & SL_ENTITY_ON_RQ) || b->queue.group != e->group ||
-	    b->by_role[e->role].known)
+	if (!b || !(e->flags & SL_ENTITY_ON_RQ) || b->by_role[e->role].known)
 		sl_entity_read(e, &f->lone);
 	else
 		sl_entity_read(e, &b->by_role[e->role]);
