@@ -261,6 +261,29 @@ static uint16_t fast_comm(const struct sl_bind *b, const struct sl_field_desc *d
 	return f->src;
 }
 
+/* Numbers only, all as wide as their members and as far apart: schedlat's own events. */
+static bool is_copy(struct sl_bind *b)
+{
+	unsigned int low = UINT_MAX, high = 0, i;
+
+	for (i = 0; i < b->nr_fields; i++) {
+		const struct sl_bind_field *f = &b->fields[i];
+		unsigned int bytes = f->how == SL_BH_U64 ? 8 : f->how == SL_BH_I32 ? 4 : f->how == SL_BH_I16 ? 2 : 0;
+
+		if (!bytes || f->bytes != bytes || (bytes < 8 && !f->is_signed) ||
+		    f->src - f->dst != b->fields[0].src - b->fields[0].dst)
+			return false;
+		low = f->dst < low ? f->dst : low;
+		high = f->dst + bytes > high ? f->dst + bytes : high;
+	}
+	if (high <= low)
+		return false;
+	b->copy.dst = (uint16_t)low;
+	b->copy.src = (uint16_t)(low + b->fields[0].src - b->fields[0].dst);
+	b->copy.bytes = (uint16_t)(high - low);
+	return true;
+}
+
 static void choose_fast(struct sl_bind *b, const struct sl_field_desc *descs)
 {
 	const struct sl_bind_field *f;
@@ -305,6 +328,11 @@ static void choose_fast(struct sl_bind *b, const struct sl_field_desc *descs)
 		b->migrate.dest_cpu = fast_int(b, descs, "dest_cpu", &ok);
 		if (ok)
 			b->fast = SL_BF_MIGRATE;
+		break;
+	case SL_EV_QUEUE:
+	case SL_EV_ENTITY:
+		if (ok && is_copy(b))
+			b->fast = SL_BF_COPY;
 		break;
 	default:	/* rare events: the general decoder */
 		break;

@@ -53,7 +53,7 @@ struct sl_bind_field {
 };
 
 /* Kinds with a decoder of their own; only for layouts that it was written for. */
-enum sl_bind_fast { SL_BF_NONE, SL_BF_SWITCH, SL_BF_WAKE, SL_BF_MIGRATE };
+enum sl_bind_fast { SL_BF_NONE, SL_BF_SWITCH, SL_BF_WAKE, SL_BF_MIGRATE, SL_BF_COPY };
 
 struct sl_bind {
 	enum sl_ev_kind kind;
@@ -79,6 +79,9 @@ struct sl_bind {
 		struct {
 			uint16_t comm, pid, prio, orig_cpu, dest_cpu;
 		} migrate;
+		struct {	/* the record has the members as the payload has them */
+			uint16_t src, dst, bytes;
+		} copy;
 	};
 	struct {		/* sched_switch only */
 		unsigned int nr;

@@ -110,8 +110,10 @@ static inline bool sl_bind_decode_fast(const struct sl_bind *b, const unsigned c
 		sl_bind_decode_switch(b, rec, ev);
 	else if (b->fast == SL_BF_WAKE)
 		sl_bind_decode_wake(b, rec, ev);
-	else
+	else if (b->fast == SL_BF_MIGRATE)
 		sl_bind_decode_migrate(b, rec, ev);
+	else
+		memcpy((char *)ev + b->copy.dst, rec + b->copy.src, b->copy.bytes);
 	return true;
 }
 
