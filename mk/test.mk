@@ -6,7 +6,6 @@ UNIT := $(UNIT_SRC:%.c=$(O)/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZ_SRC:%.c=$(O)/%)
 BENCH := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
-WORKLOADS := $(patsubst %.c,$(O)/%,$(wildcard tests/workloads/*.c))
 FUZZ_SECONDS ?= 300
 
 # Every program under tests/ is one file linked with the static library.
@@ -22,8 +21,7 @@ $(FUZZ): SL_LDFLAGS += -fsanitize=fuzzer
 
 unit-tests: $(UNIT)
 fuzzers: $(FUZZ)
-bench-tools: $(O)/schedlat $(BENCH) $(WORKLOADS)
-workloads: $(WORKLOADS)
+bench-tools: $(O)/schedlat $(BENCH)
 
 deps:
 	@scripts/deps.sh build demo check
@@ -43,6 +41,6 @@ bench: bench-tools
 fuzz:
 	@MAKE='$(MAKE)' scripts/fuzz.sh $(FUZZ_SECONDS)
 
-.PHONY: unit-tests fuzzers bench-tools workloads deps demo check lint bench fuzz
+.PHONY: unit-tests fuzzers bench-tools deps demo check lint bench fuzz
 
--include $(UNIT:%=%.d) $(FUZZ:%=%.d) $(BENCH:%=%.d) $(WORKLOADS:%=%.d)
+-include $(UNIT:%=%.d) $(FUZZ:%=%.d) $(BENCH:%=%.d)

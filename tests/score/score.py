@@ -1,0 +1,434 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+The scoreboard: does schedlat name the true cause? Runs the provokers of
+tests/workloads, each of which makes one known cause dominate, records them,
+and compares. tests/workloads/README.md says how it counts. Needs root, the
+tool, the built provokers, and nothing beside Python's own library.
+"""
+import argparse
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+SKIP = 77
+# True in any wait, and too short to say anything: an interrupt that happens to fall into it, the
+# way to the queue. Beyond this share they have to be among the provoker's causes.
+INCIDENTAL = {"wake-path": 5, "irq": 5, "softirq": 5, "stop-class": 5, "stolen": 100}
+# The tool says that it cannot tell.
+UNDETERMINED = {"fair-undetermined", "lost-data", "not named"}
+PLACES = {"idle-cpu-missed", "stacked-wakeup", "wake-affine", "min-slice-choice", "energy-choice",
+          "push-missed", "push-failed", "affinity"}
+CONFIDENCES = ("exact", "derived", "unknown")
+# A wait is not judged when tasks that are not the provoker's held it for more of it than that.
+FOREIGN_PERCENT = 5
+FEWEST = 5
+
+
+class Skipped(Exception):
+    """This provoker cannot run here, or its run says nothing."""
+
+
+class Broken(Exception):
+    """Neither the kernel's fault nor the machine's."""
+
+
+class Provoker:
+    """One program of tests/workloads, and what it says of itself."""
+
+    def __init__(self, path):
+        self.path = path
+        self.name = os.path.basename(path)
+        out = subprocess.run([path, "--about"], capture_output=True, text=True, check=True).stdout
+        about = dict(line.split("=", 1) for line in out.splitlines())
+        self.causes = about["causes"].split()
+        self.parts = {}
+        for part in about["parts"].split():
+            cause, percent = part.split(":")
+            self.parts[cause] = int(percent)
+        self.waits = about["waits"]
+        self.judge = about["judge"]
+        # others may run meanwhile without changing what is true
+        self.alone = self.judge != "lost" and about["alone"] == "yes"
+        self.why = about["why"]
+        self.record = about["record"].split()
+
+
+class Running:
+    """The provoker's process: started, ready, ended, its cgroups removed."""
+
+    def __init__(self, provoker, seconds):
+        self.threads, self.victims, self.cgroups = {0}, set(), []
+        self.process = subprocess.Popen([provoker.path, "-s", str(seconds)], text=True,
+                                        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        for line in self.process.stdout:
+            word, _, rest = line.rstrip("\n").partition(" ")
+            if word == "ready":
+                return
+            if word in ("victim", "thread"):
+                tid = int(rest.split()[0])
+                self.threads.add(tid)
+                if word == "victim":
+                    self.victims.add(tid)
+            elif word == "cgroup":
+                self.cgroups.append(rest)
+            elif word == "skip":
+                self.process.wait()
+                raise Skipped(rest)
+            elif word == "failed":
+                self.process.wait()
+                raise Broken(f"{provoker.name}: {rest}")
+        raise Broken(f"{provoker.name} ended with status {self.process.wait()}")
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+def run_tool(args, seconds=120):
+    return subprocess.run(args, capture_output=True, text=True, check=False, timeout=seconds)
+
+
+def record(opts, provoker, backend, path):
+    """Records the provoker; returns its threads and what the recorder said."""
+    running = Running(provoker, opts.seconds + 60)
+    try:
+        time.sleep(opts.warm_up)
+        args = [opts.schedlat, "record", "-q", "--backend", backend, "-o", path,
+                "-d", f"{opts.seconds * 1000:.0f}ms", *provoker.record]
+        out = run_tool(args)
+    finally:
+        running.end()
+    if out.returncode == 3:
+        raise Skipped(f"backend {backend}: " + first_line(out.stderr))
+    if out.returncode:
+        raise Broken(f"{shlex.join(args)}: status {out.returncode}: {first_line(out.stderr)}")
+    return running
+
+
+def first_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else "(it said nothing)"
+
+
+def analyse(opts, provoker, running, path):
+    tids = ",".join(str(tid) for tid in sorted(running.victims))
+    args = [opts.schedlat, "report", "-q", "-i", path, "-j", f"--why={provoker.why}", "-t", tids,
+            "--waits", provoker.waits]
+    out = run_tool(args)
+    if out.returncode:
+        raise Broken(f"{shlex.join(args)}: status {out.returncode}: {first_line(out.stderr)}")
+    return json.loads(out.stdout)
+
+
+class Score:
+    """Nanoseconds of the judged waits, by what they were given to."""
+
+    def __init__(self):
+        self.waits = self.disturbed = self.tainted = 0
+        self.total = self.true = self.incidental = self.undetermined = 0
+        self.wrong = dict.fromkeys(CONFIDENCES, 0)
+        self.given = {}
+        self.notes = []
+
+    def give(self, cause, confidence, ns):
+        """Books time that the tool gives to a cause."""
+        self.given.setdefault(cause, dict.fromkeys(CONFIDENCES, 0))[confidence] += ns
+
+    def sort_out(self, provoker):
+        """Divides what was given: true, incidental, undetermined, wrong."""
+        limits = {**INCIDENTAL, **provoker.parts}
+        for cause, by_confidence in self.given.items():
+            ns = sum(by_confidence.values())
+            if cause in provoker.causes:
+                # "unknown" names a cause as a guess: no answer, be it right or not
+                self.undetermined += by_confidence["unknown"]
+                self.true += ns - by_confidence["unknown"]
+            elif cause in UNDETERMINED:
+                self.undetermined += ns
+            elif cause in limits and ns * 100 <= self.total * limits[cause]:
+                if cause in provoker.parts:
+                    self.true += ns
+                else:
+                    self.incidental += ns
+            else:
+                for confidence, part in by_confidence.items():
+                    self.wrong[confidence] += part
+
+    def percent(self, ns):
+        return 100 * ns / self.total if self.total else 0
+
+    @property
+    def true_percent(self):
+        judged = self.total - self.incidental
+        return 100 * self.true / judged if judged else 0
+
+
+def cause_of(segment):
+    return segment["reason"] if segment["kind"] == "fair" else segment["kind"]
+
+
+def foreign_percent(wait, threads):
+    foreign = sum(s["ns"] for s in wait["segments"]
+                  if s["occupant"] and s["occupant"]["tid"] not in threads
+                  and cause_of(s) not in ("irq", "softirq", "wake-path"))
+    return 100 * foreign / wait["delay_ns"] if wait["delay_ns"] else 0
+
+
+def judge_hold(score, wait):
+    for segment in wait["segments"]:
+        score.give(cause_of(segment), segment["confidence"], segment["ns"])
+
+
+def judge_fault(score, wait):
+    """What is the primary cause? Its confidence counts for the whole wait."""
+    primary = wait["primary"]
+    if primary:
+        score.give(primary["id"], primary["confidence"], wait["delay_ns"])
+    else:
+        score.give("not named", "unknown", wait["delay_ns"])
+
+
+def judge_place(score, wait, provoker, as_primary):
+    """A placement cause is named (or primary), or another one is, or none."""
+    named = wait["place_causes"]
+    if as_primary:
+        named = [wait["primary"]["id"]] if wait["primary"] else []
+    found = [c for c in provoker.causes if c in named]
+    if found:
+        score.give(found[0], wait["place_confidence"], wait["delay_ns"])
+    elif as_primary and named and named[0] in PLACES:
+        score.give(named[0], wait["primary"]["confidence"], wait["delay_ns"])
+    else:
+        score.give("not named", "unknown", wait["delay_ns"])
+
+
+def check_wait(wait):
+    total = sum(s["ns"] for s in wait["segments"])
+    if total != wait["delay_ns"]:
+        raise Broken(f"segments of the wait of {wait['tid']} at {wait['start_ns']} add up to "
+                     f"{total}, not {wait['delay_ns']}")
+
+
+def judge(provoker, running, report):
+    """Compares one report with what the provoker did."""
+    score = Score()
+    lost = provoker.judge == "lost"
+    if lost and not report["loss"]["total"] and not report["loss"]["unknown_gaps"]:
+        raise Skipped("no events were lost")
+    for wait in report["why"]["waits"]:
+        check_wait(wait)
+        if lost != ("lost-events" in wait["taints"]) or (wait["taints"] and not lost):
+            score.tainted += not lost
+            continue
+        if (provoker.alone and foreign_percent(wait, running.threads) > FOREIGN_PERCENT):
+            score.disturbed += 1
+            continue
+        if "affinity" in provoker.causes and not wait["forbidden_ns"]:
+            # Whether another CPU was free does not lie with the provoker.
+            score.disturbed += 1
+            continue
+        score.waits += 1
+        score.total += wait["delay_ns"]
+        if provoker.judge == "hold" or lost:
+            judge_hold(score, wait)
+        elif provoker.judge == "fault":
+            judge_fault(score, wait)
+        else:
+            judge_place(score, wait, provoker, provoker.judge == "primary")
+    if score.waits < FEWEST:
+        raise Skipped(f"only {score.waits} waits to judge, {score.disturbed} disturbed by other "
+                      f"tasks, {score.tainted} no samples")
+    score.sort_out(provoker)
+    return score
+
+
+# ---- the whole ----
+
+def add(total, score):
+    for key in ("waits", "disturbed", "tainted", "total", "true", "incidental", "undetermined"):
+        setattr(total, key, getattr(total, key) + getattr(score, key))
+    for confidence in CONFIDENCES:
+        total.wrong[confidence] += score.wrong[confidence]
+
+
+def run_one(opts, provoker, backend):
+    """All runs of a provoker under one backend."""
+    total, skipped = Score(), None
+    for run in range(opts.runs):
+        path = os.path.join(opts.dir, f"{provoker.name}.{backend}.{run}.dat")
+        try:
+            running = record(opts, provoker, backend, path)
+            score = judge(provoker, running, analyse(opts, provoker, running, path))
+        except Skipped as why:
+            skipped = str(why)
+            continue
+        finally:
+            for old in (path, path + ".old"):
+                if not opts.keep and os.path.exists(old):
+                    os.unlink(old)
+        add(total, score)
+        for cause, by_confidence in score.given.items():
+            for confidence, ns in by_confidence.items():
+                total.give(cause, confidence, ns)
+    if not total.waits:
+        raise Skipped(skipped)
+    return total
+
+
+HEAD = (f"{'provoker':18} {'backend':8} {'waits':>6} {'time':>9} {'true':>7} "
+        f"{'wrong: exact':>13} {'derived':>8} {'unknown':>8} {'undet.':>7} {'incid.':>7}")
+
+
+def line(name, backend, score):
+    wrong = [score.percent(score.wrong[c]) for c in CONFIDENCES]
+    return (f"{name:18} {backend:8} {score.waits:6} {score.total / 1e6:6.0f} ms {score.true_percent:6.1f}% "
+            f"{wrong[0]:12.1f}% {wrong[1]:7.1f}% {wrong[2]:7.1f}% "
+            f"{score.percent(score.undetermined):6.1f}% {score.percent(score.incidental):6.1f}%")
+
+
+def misses(provoker, score):
+    """What else was named, where that is worth a line."""
+    found = []
+    for cause, by_confidence in sorted(score.given.items(), key=lambda g: -sum(g[1].values())):
+        for confidence, ns in by_confidence.items():
+            true = cause in provoker.causes and confidence != "unknown"
+            if not true and score.percent(ns) >= 1:
+                found.append(f"{cause} ({confidence}) {score.percent(ns):.1f} %")
+    return found
+
+
+def as_json(name, backend, score):
+    return {"provoker": name, "backend": backend, "waits": score.waits, "total_ns": score.total,
+            "true_ns": score.true, "wrong_ns": score.wrong, "undetermined_ns": score.undetermined,
+            "incidental_ns": score.incidental, "disturbed": score.disturbed,
+            "tainted": score.tainted, "true_percent": round(score.true_percent, 2),
+            "given_ns": score.given}
+
+
+def parse():
+    build = os.environ.get("O", os.path.join(TOP, "build"))
+    p = argparse.ArgumentParser(description="Run the provokers and compare what schedlat says with "
+                                            "what they do.")
+    p.add_argument("--schedlat", default=os.environ.get("SCHEDLAT", os.path.join(build, "schedlat")),
+                   help="the tool")
+    p.add_argument("--workloads", default=os.path.join(build, "tests", "workloads"),
+                   help="directory of the built provokers")
+    p.add_argument("--only", metavar="NAME[,NAME]", help="these provokers only")
+    p.add_argument("--backend", metavar="NAME[,NAME]", default="tracefs,bpf")
+    p.add_argument("--runs", type=int, default=1, metavar="N", help="of each, added up")
+    p.add_argument("--seconds", type=float, default=2.5, metavar="S", help="length of a recording")
+    p.add_argument("--warm-up", type=float, default=1.0, metavar="S", help="before it")
+    p.add_argument("--json", metavar="FILE", help="write the results there as well")
+    p.add_argument("--keep", metavar="DIR", help="leave the recordings there")
+    p.add_argument("--list", action="store_true", help="print the provokers and end")
+    return p.parse_args()
+
+
+def provokers(opts):
+    names = sorted(n for n in os.listdir(opts.workloads)
+                   if "." not in n and os.access(os.path.join(opts.workloads, n), os.X_OK))
+    if opts.only:
+        wanted = opts.only.split(",")
+        unknown = set(wanted) - set(names)
+        if unknown:
+            sys.exit(f"score: no provoker is called {', '.join(sorted(unknown))}")
+        names = [n for n in names if n in wanted]
+    return [Provoker(os.path.join(opts.workloads, n)) for n in names]
+
+
+def usable(opts, backend):
+    """None, or why this backend cannot record here."""
+    with tempfile.TemporaryDirectory() as tmp:
+        out = run_tool([opts.schedlat, "record", "-q", "--backend", backend, "-d", "10ms",
+                        "-o", os.path.join(tmp, "try.dat")])
+    return None if out.returncode == 0 else first_line(out.stderr)
+
+
+def verdict(totals):
+    """What is not good enough."""
+    bad = []
+    for backend, total in totals.items():
+        if total.wrong["exact"]:
+            bad.append(f"{backend}: {total.percent(total.wrong['exact']):.2f} % are wrong and called exact")
+        if backend == "bpf" and total.waits and total.true_percent < 95:
+            bad.append(f"bpf: {total.true_percent:.1f} % are true, fewer than 95 %")
+    return bad
+
+
+def main():
+    opts = parse()
+    if not os.access(opts.schedlat, os.X_OK) or not os.path.isdir(opts.workloads):
+        sys.exit(f"score: {opts.schedlat} or {opts.workloads} is not there: run make score")
+    if opts.list:
+        for provoker in provokers(opts):
+            print(f"{provoker.name:18} {' '.join(provoker.causes)}")
+        return 0
+    opts.dir = opts.keep or tempfile.mkdtemp(prefix="schedlat-score.")
+    os.makedirs(opts.dir, exist_ok=True)
+    results, skipped, broken, totals = [], [], [], {}
+    try:
+        backends = []
+        for backend in opts.backend.split(","):
+            why = usable(opts, backend)
+            if why:
+                skipped.append(("all", backend, why))
+            else:
+                backends.append(backend)
+        print(HEAD)
+        for provoker in provokers(opts):
+            for backend in backends:
+                try:
+                    score = run_one(opts, provoker, backend)
+                except Skipped as why:
+                    skipped.append((provoker.name, backend, str(why)))
+                    continue
+                except Broken as why:
+                    broken.append((provoker.name, backend, str(why)))
+                    continue
+                print(line(provoker.name, backend, score), flush=True)
+                for miss in misses(provoker, score):
+                    print(f"{'':18} {'':8}   also: {miss}")
+                if score.disturbed:
+                    print(f"{'':18} {'':8}   not judged: {score.disturbed} waits that others disturbed")
+                results.append(as_json(provoker.name, backend, score))
+                add(totals.setdefault(backend, Score()), score)
+    finally:
+        if not opts.keep:
+            shutil.rmtree(opts.dir, ignore_errors=True)
+    for backend, total in totals.items():
+        print(line("all", backend, total))
+    for name, backend, why in skipped:
+        print(f"skipped: {name} ({backend}): {why}")
+    for name, backend, why in broken:
+        print(f"broken: {name} ({backend}): {why}")
+    bad = verdict(totals)
+    if not results:
+        bad.append("nothing was judged")
+    for what in bad:
+        print(f"not good enough: {what}")
+    print(f"{len(results)} judged, {len(skipped)} skipped, {len(broken)} broken")
+    if opts.json:
+        with open(opts.json, "w", encoding="utf-8") as file:
+            json.dump({"schema": "schedlat.score/1", "kernel": os.uname().release, "results": results,
+                       "skipped": [dict(zip(("provoker", "backend", "why"), s)) for s in skipped],
+                       "broken": [dict(zip(("provoker", "backend", "why"), b)) for b in broken],
+                       "bad": bad}, file, indent=1)
+    return 1 if bad or broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_THREADS 64
+
+/* linux/sched/types.h, which clashes with the C library's sched.h; 6.12 reads runtime as the slice. */
+struct attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+static struct {
+	struct rt_spec spec[MAX_THREADS];
+	pthread_t thread[MAX_THREADS];
+	int tid[MAX_THREADS];
+	unsigned int nr;
+	unsigned int seconds;
+	cpu_set_t allowed;
+	pthread_barrier_t set_up, told;
+	uint64_t t0;
+	char cgroup[512], cgroup_parent[512];
+} rt = { .seconds = 20 };
+
+static volatile sig_atomic_t stop;
+
+static void say_and_exit(int status, const char *prefix, const char *fmt, va_list ap)
+{
+	printf("%s", prefix);
+	vprintf(fmt, ap);
+	printf("\n");
+	fflush(stdout);
+	exit(status);
+}
+
+void rt_skip(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_and_exit(RT_SKIP, "skip ", fmt, ap);
+	abort();
+}
+
+void rt_die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_and_exit(1, "failed ", fmt, ap);
+	abort();
+}
+
+/* ---- time ---- */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t rt_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+void rt_sleep_until(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000ull), (long)(ns % 1000000000ull) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR && rt_more())
+		;
+}
+
+void rt_burn_until(uint64_t ns)
+{
+	while (rt_now() < ns)
+		;
+}
+
+/* Reading the thread's clock is a system call: now and then is enough. */
+void rt_burn(uint64_t cpu_ns)
+{
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns, now;
+
+	while ((now = clock_ns(CLOCK_THREAD_CPUTIME_ID)) < end)
+		rt_burn_until(rt_now() + (end - now));
+}
+
+void rt_spin(void *unused)
+{
+	(void)unused;
+	while (rt_more())
+		;
+}
+
+uint64_t rt_t0(void)
+{
+	return rt.t0;
+}
+
+bool rt_more(void)
+{
+	return !stop;
+}
+
+/* ---- CPUs ---- */
+
+unsigned int rt_nr_cpus(void)
+{
+	return (unsigned int)CPU_COUNT(&rt.allowed);
+}
+
+int rt_cpu(unsigned int n)
+{
+	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
+		if (CPU_ISSET(cpu, &rt.allowed) && !n--)
+			return cpu;
+	rt_skip("needs more CPUs than this process may use (%u)", rt_nr_cpus());
+}
+
+void rt_pin(int tid, int cpu)
+{
+	cpu_set_t set = rt.allowed;
+
+	if (cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+	}
+	if (sched_setaffinity(tid, sizeof(set), &set))
+		rt_die("sched_setaffinity to CPU %d: %s", cpu, strerror(errno));
+}
+
+int rt_tid_of(unsigned int n)
+{
+	return rt.tid[n];
+}
+
+/* ---- threads ---- */
+
+static void apply(const struct rt_spec *spec)
+{
+	struct attr attr = {
+		.size = sizeof(attr),
+		.policy = (uint32_t)spec->policy,
+		.nice = spec->nice,
+		.priority = (uint32_t)spec->prio,
+		.runtime = spec->slice_ns,
+		.deadline = spec->period_ns,
+		.period = spec->period_ns,
+	};
+
+	prctl(PR_SET_NAME, spec->comm);
+	prctl(PR_SET_TIMERSLACK, 1ul);
+	if (spec->pinned) {
+		rt_pin(0, spec->cpu);
+		/* A reservation may not be pinned, but its thread wakes where it slept. */
+		if (spec->policy == SCHED_DEADLINE)
+			rt_pin(0, -1);
+	}
+	if (syscall(SYS_sched_setattr, 0, &attr, 0)) {
+		if (errno == EPERM || errno == EINVAL || errno == EBUSY)
+			rt_skip("policy %d of %s is refused: %s", spec->policy, spec->comm,
+				strerror(errno));
+		rt_die("sched_setattr of %s: %s", spec->comm, strerror(errno));
+	}
+	if (spec->slice_ns && spec->policy != SCHED_DEADLINE) {
+		struct attr got = { .size = sizeof(got) };
+
+		if (syscall(SYS_sched_getattr, 0, &got, sizeof(got), 0) || got.runtime != spec->slice_ns)
+			rt_skip("this kernel takes no slices of fair tasks (before 6.12)");
+	}
+}
+
+static void *begin(void *arg)
+{
+	const struct rt_spec *spec = arg;
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	rt.tid[spec - rt.spec] = (int)syscall(SYS_gettid);
+	apply(spec);
+	pthread_barrier_wait(&rt.set_up);
+	pthread_barrier_wait(&rt.told);
+	rt_sleep_until(rt.t0);
+	spec->run(spec->arg);
+	return NULL;
+}
+
+void rt_start(const struct rt_spec *spec)
+{
+	if (rt.nr == MAX_THREADS)
+		rt_die("more than %d threads", MAX_THREADS);
+	rt.spec[rt.nr++] = *spec;
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+int rt_run(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	sigset_t signals, waiting;
+	struct timespec limit = { .tv_sec = rt.seconds };
+	unsigned int i;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &waiting);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+
+	pthread_barrier_init(&rt.set_up, NULL, rt.nr + 1);
+	pthread_barrier_init(&rt.told, NULL, rt.nr + 1);
+	for (i = 0; i < rt.nr; i++) {
+		int err = pthread_create(&rt.thread[i], NULL, begin, &rt.spec[i]);
+
+		if (err)
+			rt_die("pthread_create: %s", strerror(err));
+	}
+	pthread_barrier_wait(&rt.set_up);
+	for (i = 0; i < rt.nr; i++)
+		printf("%s %d %s\n", rt.spec[i].victim ? "victim" : "thread", rt.tid[i],
+		       rt.spec[i].comm);
+	if (*rt.cgroup)
+		printf("cgroup %s\n", strrchr(rt.cgroup, '/') + 1);
+	printf("ready\n");
+	fflush(stdout);
+	rt.t0 = rt_now() + 20 * RT_MS;
+	pthread_barrier_wait(&rt.told);
+
+	ppoll(NULL, 0, &limit, &waiting);
+	stop = 1;
+	for (i = 0; i < rt.nr; i++)
+		pthread_join(rt.thread[i], NULL);
+	return 0;
+}
+
+/* ---- gate ---- */
+
+enum { GATE_SHUT, GATE_OPEN, GATE_WAITED_FOR };
+
+static void futex(int *word, int op, int value, const struct timespec *timeout)
+{
+	syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+void rt_gate_wait(struct rt_gate *gate)
+{
+	/* only so that a thread ends when nobody opens any more */
+	const struct timespec timeout = { .tv_nsec = 500 * RT_MS };
+
+	while (rt_more()) {
+		int was = GATE_OPEN;
+
+		if (__atomic_compare_exchange_n(&gate->word, &was, GATE_SHUT, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+			return;
+		was = GATE_SHUT;
+		__atomic_compare_exchange_n(&gate->word, &was, GATE_WAITED_FOR, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		futex(&gate->word, FUTEX_WAIT_PRIVATE, GATE_WAITED_FOR, &timeout);
+	}
+}
+
+void rt_gate_open(struct rt_gate *gate)
+{
+	if (__atomic_exchange_n(&gate->word, GATE_OPEN, __ATOMIC_ACQ_REL) == GATE_WAITED_FOR)
+		futex(&gate->word, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+bool rt_gate_has_waiter(const struct rt_gate *gate)
+{
+	return __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == GATE_WAITED_FOR;
+}
+
+/* ---- limits ---- */
+
+void rt_need_files(unsigned int nr)
+{
+	struct rlimit limit = { nr + 100, nr + 100 };
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		rt_skip("needs %u open files: %s", nr, strerror(errno));
+}
+
+/* ---- cgroup ---- */
+
+static bool write_text(const char *dir, const char *name, const char *fmt, ...)
+{
+	char path[1024], text[64];
+	va_list ap;
+	bool good;
+	int fd, len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	good = write(fd, text, (size_t)len) == len;
+	close(fd);
+	return good;
+}
+
+/* The root of the hierarchy that has the cpu controller. */
+static bool find_controller(char *ret_dir, size_t size, bool *ret_v2)
+{
+	FILE *mounts = fopen("/proc/self/mounts", "re");
+	char line[1024], dir[256], type[32], options[256];
+	bool found = false;
+
+	while (mounts && !found && fgets(line, sizeof(line), mounts)) {
+		char padded[300], controllers[1024];
+		FILE *list;
+
+		if (sscanf(line, "%*s %255s %31s %255s", dir, type, options) != 3)
+			continue;
+		snprintf(padded, sizeof(padded), ",%s,", options);
+		if (!strcmp(type, "cgroup") && strstr(padded, ",cpu,")) {
+			*ret_v2 = false;
+			found = true;
+		} else if (!strcmp(type, "cgroup2")) {
+			snprintf(controllers, sizeof(controllers), "%s/cgroup.controllers", dir);
+			list = fopen(controllers, "re");
+			if (list && fscanf(list, "%1023[^\n]", controllers) == 1) {
+				char *save = NULL, *word = strtok_r(controllers, " ", &save);
+
+				for (; word && !found; word = strtok_r(NULL, " ", &save))
+					found = !strcmp(word, "cpu");
+				*ret_v2 = true;
+			}
+			if (list)
+				fclose(list);
+		}
+	}
+	if (mounts)
+		fclose(mounts);
+	if (found)
+		snprintf(ret_dir, size, "%s", dir);
+	return found;
+}
+
+static void leave_cgroup(void)
+{
+	int i;
+
+	if (!*rt.cgroup)
+		return;
+	write_text(rt.cgroup_parent, "cgroup.procs", "%d", getpid());
+	/* a thread of the group that is just ending keeps it busy for a moment */
+	for (i = 0; i < 100 && rmdir(rt.cgroup) && errno == EBUSY; i++)
+		usleep(10000);
+	*rt.cgroup = '\0';
+}
+
+void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int period_us)
+{
+	bool v2, limited = true;
+
+	if (!find_controller(rt.cgroup_parent, sizeof(rt.cgroup_parent), &v2))
+		rt_skip("no cgroup hierarchy has the cpu controller");
+	if (v2)
+		write_text(rt.cgroup_parent, "cgroup.subtree_control", "+cpu");
+	snprintf(rt.cgroup, sizeof(rt.cgroup), "%.400s/schedlat-%.32s-%d", rt.cgroup_parent, suffix,
+		 getpid());
+	if (mkdir(rt.cgroup, 0755)) {
+		int err = errno;
+
+		*rt.cgroup = '\0';
+		rt_skip("no cgroup can be made in %s: %s", rt.cgroup_parent, strerror(err));
+	}
+	atexit(leave_cgroup);
+	if (quota_us && v2)
+		limited = write_text(rt.cgroup, "cpu.max", "%u %u", quota_us, period_us);
+	else if (quota_us)
+		limited = write_text(rt.cgroup, "cpu.cfs_period_us", "%u", period_us) &&
+			  write_text(rt.cgroup, "cpu.cfs_quota_us", "%u", quota_us);
+	if (!limited)
+		rt_skip("no quota can be set: %s (CONFIG_CFS_BANDWIDTH?)", strerror(errno));
+	if (!write_text(rt.cgroup, "cgroup.procs", "%d", getpid()))
+		rt_skip("cannot enter %s: %s", rt.cgroup, strerror(errno));
+}
+
+/* ---- begin ---- */
+
+static void print_about(const struct rt_about *about)
+{
+	const char *none = "";
+
+	printf("causes=%s\n", about->causes);
+	printf("parts=%s\n", about->parts ? about->parts : none);
+	printf("waits=%s\n", about->waits ? about->waits : "wake");
+	printf("judge=%s\n", about->judge ? about->judge : "hold");
+	printf("why=%s\n", about->why ? about->why : "p50");
+	printf("record=%s\n", about->record ? about->record : none);
+	printf("alone=%s\n", about->others ? "no" : "yes");
+}
+
+void rt_begin(int argc, char **argv, const struct rt_about *about)
+{
+	int opt;
+
+	if (argc == 2 && !strcmp(argv[1], "--about")) {
+		print_about(about);
+		exit(0);
+	}
+	while ((opt = getopt(argc, argv, "s:")) != -1) {
+		if (opt != 's' || atoi(optarg) <= 0) {
+			fprintf(stderr, "usage: %s [--about] [-s SECONDS]\n", argv[0]);
+			exit(129);
+		}
+		rt.seconds = (unsigned int)atoi(optarg);
+	}
+	if (sched_getaffinity(0, sizeof(rt.allowed), &rt.allowed))
+		rt_die("sched_getaffinity: %s", strerror(errno));
+	/*
+	 * An own autogroup, so that the threads are compared with each other and not with the
+	 * shell's, and with more weight, so that others interfere less.
+	 */
+	setsid();
+	write_text("/proc/self", "autogroup", "-10");
+}
