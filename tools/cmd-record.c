@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmds.h"
+#include "live/only.h"
 #include "live/record.h"
 #include "options.h"
 #include "out/fmt.h"
@@ -23,12 +24,13 @@
 #define CMD "record"
 #define DEFAULT_BUFFER_BYTES (8u << 20)
 
-enum { OPT_COMPRESS = 256, OPT_NO_IRQ, OPT_BACKEND, OPT_FLIGHT };
+enum { OPT_COMPRESS = 256, OPT_NO_IRQ, OPT_BACKEND, OPT_FLIGHT, OPT_ONLY };
 
 struct record_args {
 	struct sl_record_params params;
 	uint8_t cpus[SL_CPU_MAX];
-	bool help, quiet, verbose, bpf;
+	struct sl_only only;
+	bool help, quiet, verbose;
 };
 
 static const struct option long_options[] = {
@@ -41,6 +43,7 @@ static const struct option long_options[] = {
 	{ "no-irq", no_argument, NULL, OPT_NO_IRQ },
 	{ "compress", no_argument, NULL, OPT_COMPRESS },
 	{ "backend", required_argument, NULL, OPT_BACKEND },
+	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "flight", required_argument, NULL, OPT_FLIGHT },
 	{ "threshold", required_argument, NULL, 'T' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -59,11 +62,14 @@ static const char help_text[] =
 "  -p, --pid=PID[,PID]            these processes and their children; the others are recorded as context\n"
 "  -t, --tid=TID[,TID]            these threads and their children\n"
 "  -C, --cpu=LIST                 record on these CPUs only: 0-3,7\n"
-"  -m, --buffer-size=SIZE         ring buffer per CPU, with a unit: 512k, 8M (default), 1G\n"
+"  -m, --buffer-size=SIZE         ring buffer per CPU, with a unit: 512k, 8M (default), 1G; bpf: one\n"
+"                                 ring of this times the CPUs, up to the next power of two\n"
 "      --no-irq                   without interrupt, softirq and IPI events\n"
 "      --compress                 compress the file (zstd)\n"
-"      --backend=NAME             auto (default), tracefs or bpf\n"
-"      --flight=TIME              keep only the last TIME, and write what surrounds waits above -T\n"
+"      --backend=NAME             auto (default: bpf where it works, else tracefs), tracefs or bpf\n"
+"      --only=WHAT                bpf: waits of these tasks only: short[:TIME] (a short slice), pid:ID,\n"
+"                                 comm:NAME (* at its ends), cgroup:PATH; may be repeated\n"
+"      --flight=TIME              tracefs: keep only the last TIME, and write what surrounds waits above -T\n"
 "  -T, --threshold=TIME           with --flight: the wait that is worth keeping\n"
 "  -v, --verbose                  say more\n"
 "  -q, --quiet                    errors only\n"
@@ -127,9 +133,13 @@ static int check_ids(const char *text, const char *what, struct sl_err *err)
 
 static int parse_backend(struct record_args *args, const char *name, struct sl_err *err)
 {
-	if (!strcmp(name, "bpf"))
-		args->bpf = true;
-	else if (strcmp(name, "auto") && strcmp(name, "tracefs"))
+	if (!strcmp(name, "auto"))
+		args->params.backend = SL_BACKEND_AUTO;
+	else if (!strcmp(name, "tracefs"))
+		args->params.backend = SL_BACKEND_TRACEFS;
+	else if (!strcmp(name, "bpf"))
+		args->params.backend = SL_BACKEND_BPF;
+	else
 		return sl_err_set(err, SL_EUSAGE, "--backend '%s' is not one of auto, tracefs, bpf", name);
 	return 0;
 }
@@ -164,12 +174,15 @@ static int parse_option(struct record_args *args, int option, struct sl_err *err
 		return 0;
 	case OPT_BACKEND:
 		return parse_backend(args, optarg, err);
+	case OPT_ONLY:
+		params->only = &args->only;
+		return sl_only_add(&args->only, optarg, err);
 	case OPT_FLIGHT:
 		return parse_time("--flight", optarg, &params->flight_ns, err);
 	case 'T':
 		return parse_time("-T", optarg, &params->threshold_ns, err);
 	case 'v':
-		args->verbose = true;
+		args->verbose = params->verbose = true;
 		return 0;
 	case 'q':
 		args->quiet = true;
@@ -200,6 +213,12 @@ static int parse(int argc, char **argv, struct record_args *args, struct sl_err 
 	}
 	if (optind < argc)
 		params->argv = argv + optind;
+	if (params->flight_ns && params->backend == SL_BACKEND_BPF)
+		return sl_err_set(err, SL_EUSAGE, "--flight needs --backend tracefs");
+	if (params->only && params->backend == SL_BACKEND_TRACEFS)
+		return sl_err_set(err, SL_EUSAGE, "--only needs --backend bpf");
+	if (params->only && params->flight_ns)
+		return sl_err_set(err, SL_EUSAGE, "--only needs --backend bpf, and --flight needs --backend tracefs");
 	if (params->flight_ns && !params->threshold_ns)
 		return sl_err_set(err, SL_EUSAGE, "--flight needs --threshold: the wait that is worth keeping, like 500us");
 	if (params->threshold_ns && !params->flight_ns)
@@ -229,8 +248,8 @@ static void on_start(void *arg, const struct sl_record_result *so_far)
 
 	if (args->quiet || (!args->verbose && !isatty(STDERR_FILENO)))
 		return;
-	fprintf(stderr, "schedlat record: recording on %u CPUs, %u kinds of events, clock %s%s\n",
-		so_far->nr_cpus, so_far->nr_event_kinds, so_far->clock,
+	fprintf(stderr, "schedlat record: recording through %s on %u CPUs, %u kinds of events, clock %s%s\n",
+		so_far->backend, so_far->nr_cpus, so_far->nr_event_kinds, so_far->clock,
 		args->params.argv || args->params.duration_ns ? "" : "; Ctrl-C ends it");
 }
 
@@ -251,14 +270,18 @@ static char *join(int argc, char **argv)
 static void print_result(const struct record_args *args, const struct sl_record_result *result)
 {
 	const struct sl_record_params *params = &args->params;
-	char duration[32], own[32];
+	char duration[32], own[32], buffer[96];
 
+	if (result->ring_bytes)
+		snprintf(buffer, sizeof(buffer), "ring %" PRIu64 " KiB for all CPUs (asked for %" PRIu64 " per CPU)",
+			 result->ring_bytes >> 10, (params->buffer_bytes + 1023) >> 10);
+	else
+		snprintf(buffer, sizeof(buffer), "buffer %" PRIu64 " KiB per CPU (asked for %" PRIu64 ")",
+			 result->buffer_bytes >> 10, (params->buffer_bytes + 1023) >> 10);
 	sl_time_fmt_human(duration, sizeof(duration), result->duration_ns);
 	sl_time_fmt_human(own, sizeof(own), result->own_cpu_ns);
-	fprintf(stderr, "schedlat record: %" PRIu64 " events in %s, %" PRIu64 " lost; buffer %" PRIu64
-		" KiB per CPU (asked for %" PRIu64 "); own CPU time %s\n",
-		result->events, duration, result->lost, result->buffer_bytes >> 10,
-		(params->buffer_bytes + 1023) >> 10, own);
+	fprintf(stderr, "schedlat record: %s: %" PRIu64 " events in %s, %" PRIu64 " lost; %s; own CPU time %s\n",
+		result->backend, result->events, duration, result->lost, buffer, own);
 	if (result->lost)
 		fprintf(stderr, "schedlat record: events were lost: use a larger -m, or -C, or --no-irq\n");
 	if (params->flight_ns)
@@ -302,15 +325,14 @@ int cmd_record(int argc, char **argv)
 	int r, status;
 
 	r = parse(argc, argv, &args, &err);
-	if (r < 0)
+	if (r < 0) {
+		sl_only_clear(&args.only);
 		return sl_tool_fail(CMD, r, &err);
+	}
 	if (args.help) {
+		sl_only_clear(&args.only);
 		fputs(help_text, stdout);
 		return sl_tool_finish(CMD, 0);
-	}
-	if (args.bpf) {
-		sl_err_set(&err, SL_ENOBACKEND, "this build has no BPF backend yet; use --backend=tracefs");
-		return sl_tool_fail(CMD, SL_ENOBACKEND, &err);
 	}
 	sigemptyset(&blocked);
 	for (unsigned int i = 0; i < sizeof(signals) / sizeof(*signals); i++)
@@ -326,6 +348,7 @@ int cmd_record(int argc, char **argv)
 	if (args.params.signal_fd >= 0)
 		close(args.params.signal_fd);
 	free(command_line);
+	sl_only_clear(&args.only);
 	status = r < 0 ? sl_tool_fail(CMD, r, &err) : 0;
 	if (result.file_written && !args.quiet)
 		print_result(&args, &result);

@@ -56,14 +56,14 @@ int sl_session_open_files(struct sl_session *s, struct sl_err *err)
 				  path);
 	if (!access(path, F_OK) && access(path, W_OK))
 		return sl_err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno));
-	s->fds = malloc(s->instance.nr_cpus * sizeof(*s->fds));
-	s->bytes = calloc(s->instance.nr_cpus, sizeof(*s->bytes));
-	s->stats = calloc(s->instance.nr_cpus, sizeof(*s->stats));
+	s->fds = malloc(s->stream.nr_cpus * sizeof(*s->fds));
+	s->bytes = calloc(s->stream.nr_cpus, sizeof(*s->bytes));
+	s->stats = calloc(s->stream.nr_cpus, sizeof(*s->stats));
 	if (!s->fds || !s->bytes || !s->stats)
 		return sl_err_set(err, -ENOMEM, "cannot record: out of memory");
-	for (unsigned int i = 0; i < s->instance.nr_cpus; i++)
+	for (unsigned int i = 0; i < s->stream.nr_cpus; i++)
 		s->fds[i] = -1;
-	for (unsigned int i = 0; i < s->instance.nr_cpus; i++) {
+	for (unsigned int i = 0; i < s->stream.nr_cpus; i++) {
 		s->fds[i] = temp_file(path);
 		if (s->fds[i] < 0)
 			return sl_err_set(err, -errno, "cannot create a temporary file next to '%s': %s; choose another place with -o",
@@ -79,7 +79,7 @@ int sl_session_open_files(struct sl_session *s, struct sl_err *err)
 
 void sl_session_close_files(struct sl_session *s)
 {
-	for (unsigned int i = 0; s->fds && i < s->instance.nr_cpus; i++)
+	for (unsigned int i = 0; s->fds && i < s->stream.nr_cpus; i++)
 		if (s->fds[i] >= 0)
 			close(s->fds[i]);
 	if (s->reserve_fd >= 0)
@@ -129,13 +129,13 @@ static int put_tasks(struct sl_dat_writer *w, uint64_t ts_ns, const struct sl_ta
 
 static int put_front(struct sl_session *s, struct sl_dat_writer *w, struct sl_err *err)
 {
-	const struct sl_instance *instance = &s->instance;
-	int r = sl_dat_writer_add_headers(w, instance->header_page, instance->header_event, err);
+	const struct sl_stream *stream = &s->stream;
+	int r = sl_dat_writer_add_headers(w, stream->header_page, stream->header_event, err);
 
 	for (unsigned int i = 0; i < sl_event_descs_nr && !r; i++)
-		if (s->formats[i])
-			r = sl_dat_writer_add_format(w, sl_event_descs[i].system, s->formats[i], err);
-	for (unsigned int i = 0; i < instance->nr_cpus && !r; i++)
+		if (stream->formats[i])
+			r = sl_dat_writer_add_format(w, sl_event_descs[i].system, stream->formats[i], err);
+	for (unsigned int i = 0; i < stream->nr_cpus && !r; i++)
 		if (*s->stats[i].text)
 			r = sl_dat_writer_add_cpustat(w, s->stats[i].text, err);
 	if (!r)
@@ -151,23 +151,23 @@ static int put_front(struct sl_session *s, struct sl_dat_writer *w, struct sl_er
 	if (!r)
 		r = put_tasks(w, s->start_ns, &s->end_tasks, 1, err);
 	if (!r)
-		r = sl_dat_writer_begin_buffer(w, instance->cpus, instance->nr_cpus, err);
+		r = sl_dat_writer_begin_buffer(w, stream->cpus, stream->nr_cpus, err);
 	return r;
 }
 
 static int put_cpu(struct sl_session *s, struct sl_dat_writer *w, unsigned int index,
 		   struct sl_err *err)
 {
-	const unsigned int page_bytes = s->instance.page_bytes;
+	const unsigned int page_bytes = s->stream.page_bytes;
 	const uint64_t step = STEP_BYTES - STEP_BYTES % page_bytes ?: page_bytes;
 	uint64_t done = 0;
 
 	if (lseek(s->fds[index], 0, SEEK_SET) < 0)
 		return sl_err_set(err, -errno, "cannot read back the data of CPU %u: %s",
-				  s->instance.cpus[index], strerror(errno));
+				  s->stream.cpus[index], strerror(errno));
 	while (done < s->bytes[index]) {
 		uint64_t n = s->bytes[index] - done < step ? s->bytes[index] - done : step;
-		int r = sl_dat_writer_cpu_from_fd(w, s->instance.cpus[index], s->fds[index], n, err);
+		int r = sl_dat_writer_cpu_from_fd(w, s->stream.cpus[index], s->fds[index], n, err);
 
 		if (r < 0)
 			return r;
@@ -202,8 +202,8 @@ static int keep_old(struct sl_session *s, char **ret_old, struct sl_err *err)
 int sl_session_assemble(struct sl_session *s, struct sl_err *err)
 {
 	const struct sl_dat_writer_opts opts = {
-		.page_bytes = s->instance.page_bytes,
-		.clock = s->instance.clock,
+		.page_bytes = s->stream.page_bytes,
+		.clock = s->stream.clock,
 		.compress = s->params->compress ? SL_DAT_ZSTD : SL_DAT_PLAIN,
 	};
 	struct sl_dat_writer *w;
@@ -225,7 +225,7 @@ int sl_session_assemble(struct sl_session *s, struct sl_err *err)
 		sl_dat_writer_abort(w);
 		goto out_old;
 	}
-	for (unsigned int i = 0; i < s->instance.nr_cpus && !r; i++)
+	for (unsigned int i = 0; i < s->stream.nr_cpus && !r; i++)
 		r = put_cpu(s, w, i, err);
 	r2 = sl_dat_writer_finish(w, &s->result->file_bytes, r < 0 ? &ignored : err);
 	s->result->file_written = true;

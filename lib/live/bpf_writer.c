@@ -89,6 +89,7 @@ static int append(void *arg, const unsigned char *pages, size_t bytes)
  * The tracepoint gives the number of the thread flag, which is the architecture's
  * choice. x86 moved from 3 and 4 to the generic 4 and 5 (asm-generic/
  * thread_info_tif.h) after 6.18; a 3 or a 5 tells which one it is for certain.
+ * Only until the program has learned it: see sl_bpf_tif_resched().
  */
 static void guess_tif(struct sl_bpf_writer *w)
 {
@@ -559,6 +560,7 @@ int sl_bpf_writer_record(void *writer, const struct sl_bpf_header *record, size_
 		cpu->softirq = false;
 	}
 	w->stats.truncated += record->truncated != 0;
+	w->stats.wakeups += record->kind >= SL_BPF_WAKING && record->kind <= SL_BPF_WAKEUP_NEW;
 	enter(cpu, record->kind);
 	if (is_known(w, record, &resched)) {
 		flags = flags_of(cpu, record);
@@ -571,6 +573,14 @@ int sl_bpf_writer_record(void *writer, const struct sl_bpf_header *record, size_
 	}
 	leave(cpu, record->kind);
 	return 0;
+}
+
+void sl_bpf_writer_tif(struct sl_bpf_writer *w, int tif_resched)
+{
+	if (tif_resched < 0)
+		return;
+	w->tif = (struct tif){ tif_resched, tif_resched + 1 };
+	w->tif_may_shift = false;
 }
 
 void sl_bpf_writer_lost(struct sl_bpf_writer *w, unsigned int index, uint64_t count)

@@ -30,12 +30,15 @@ struct sl_bpf_writer_stats {
 	uint64_t truncated;		/* records whose program had no room for all snapshots */
 	uint64_t unknown_tif;		/* need_resched requests of a kind that we do not know */
 	uint64_t unknown_kind;		/* records that say what we do not know; not written */
+	uint64_t wakeups;		/* sched_waking, sched_wakeup and sched_wakeup_new records */
 };
 
 int sl_bpf_writer_new(const struct sl_bpf_writer_params *params, struct sl_bpf_writer **ret_writer,
 		      struct sl_err *err);
 /* A record as sl_bpf_consume() gives it (sl_bpf_record_fn). Negative: a file cannot be written. */
 int sl_bpf_writer_record(void *writer, const struct sl_bpf_header *record, size_t len);
+/* What sl_bpf_tif_resched() has learned; negative: nothing yet. */
+void sl_bpf_writer_tif(struct sl_bpf_writer *w, int tif_resched);
 /* Records of the CPU at `index` are lost behind its last one. */
 void sl_bpf_writer_lost(struct sl_bpf_writer *w, unsigned int index, uint64_t count);
 /* Write what is left. ret_bytes[nr_cpus]: whole pages in each file. Set on an error, too. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "live/tasks.h"
 
@@ -69,12 +70,36 @@ static bool stat_value(const char *text, const char *name, uint64_t *ret_value)
 	return false;
 }
 
+/* 0 or -errno. */
+static int read_ino(const struct controller *controller, const char *path, uint64_t *ret_ino)
+{
+	char *full;
+	struct stat st;
+	int r;
+
+	if (asprintf(&full, "%s%s", controller->dir, path) < 0)
+		return -ENOMEM;
+	r = stat(full, &st) < 0 ? -errno : 0;
+	free(full);
+	if (!r)
+		*ret_ino = st.st_ino;
+	return r;
+}
+
+int sl_cgroup_ino(const char *path, uint64_t *ret_ino)
+{
+	struct controller controller;
+
+	return find_controller(&controller) ? read_ino(&controller, path, ret_ino) : -EOPNOTSUPP;
+}
+
 static void read_group(const struct controller *controller, struct sl_cgroup_info *group)
 {
 	const char *path = strcmp(group->path, "/") ? group->path : "";
 	char *stat = sl_text_read("%s%s/cpu.stat", controller->dir, path);
 	uint64_t value;
 
+	group->has_ino = !read_ino(controller, path, &group->ino);
 	if (stat && stat_value(stat, "nr_throttled", &group->nr_throttled)) {
 		group->has_stat = true;
 		if (stat_value(stat, "throttled_usec", &value))
@@ -206,11 +231,20 @@ static void add_value(struct sl_kv_list *list, const char *path, const char *wha
 	free(key);
 }
 
+static bool is_of_use(const struct sl_cgroup_info *group)
+{
+	return group && (group->has_quota || group->nr_throttled);
+}
+
 static void add_group_meta(struct sl_kv_list *list, const struct sl_cgroup_info *start,
 			   const struct sl_cgroup_info *end)
 {
 	const struct sl_cgroup_info *known = end ? end : start;
 
+	if (known->has_ino)
+		add_value(list, known->path, "ino", known->ino);
+	if (!is_of_use(start) && !is_of_use(end))
+		return;
 	if (known->has_quota) {
 		add_value(list, known->path, "quota_us", known->quota_us);
 		add_value(list, known->path, "period_us", known->period_us);
@@ -225,22 +259,13 @@ static void add_group_meta(struct sl_kv_list *list, const struct sl_cgroup_info 
 	}
 }
 
-static bool is_of_use(const struct sl_cgroup_info *group)
-{
-	return group && (group->has_quota || group->nr_throttled);
-}
-
 void sl_cgroups_meta(const struct sl_cgroup_list *start, const struct sl_cgroup_list *end,
 		     struct sl_kv_list *list)
 {
-	for (size_t i = 0; i < start->nr; i++) {
-		const struct sl_cgroup_info *later = find_group(end, start->items[i].path);
-
-		if (is_of_use(&start->items[i]) || is_of_use(later))
-			add_group_meta(list, &start->items[i], later);
-	}
+	for (size_t i = 0; i < start->nr; i++)
+		add_group_meta(list, &start->items[i], find_group(end, start->items[i].path));
 	for (size_t i = 0; i < end->nr; i++)
-		if (!find_group(start, end->items[i].path) && is_of_use(&end->items[i]))
+		if (!find_group(start, end->items[i].path))
 			add_group_meta(list, NULL, &end->items[i]);
 }
 

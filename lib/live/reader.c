@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include "live/thread.h"
 
 #define PIPE_BYTES (1 << 20)
 /* A reader of 8 CPUs with 500,000 events/s each uses a fifth of its own CPU. */
@@ -50,8 +50,7 @@ struct sl_readers {
 	unsigned int nr_threads;
 	int *tids;
 	int stop_fd, error_fd;
-	cpu_set_t *allowed;		/* where the threads should run, or NULL */
-	size_t allowed_bytes;
+	const uint8_t *avoid_cpus;
 	pthread_mutex_t lock;
 	pthread_cond_t ready;
 	unsigned int nr_ready;
@@ -262,8 +261,7 @@ static void *thread_main(void *arg)
 	struct pollfd *stop = &t->polls[t->nr];
 
 	prctl(PR_SET_NAME, "schedlat-read");
-	if (readers->allowed)
-		sched_setaffinity(0, readers->allowed_bytes, readers->allowed);
+	sl_thread_avoid_cpus(readers->avoid_cpus);
 	pthread_mutex_lock(&readers->lock);
 	readers->tids[t - readers->threads] = syscall(SYS_gettid);
 	readers->nr_ready++;
@@ -287,7 +285,6 @@ static void *thread_main(void *arg)
 static int start_thread(struct sl_readers *readers, struct thread *t, struct sl_err *err)
 {
 	const unsigned int page_bytes = readers->instance->page_bytes;
-	sigset_t all, before;
 	int r, size;
 
 	t->polls = calloc(t->nr + 1, sizeof(*t->polls));
@@ -305,38 +302,9 @@ static int start_thread(struct sl_readers *readers, struct thread *t, struct sl_
 	}
 	t->polls[t->nr].fd = readers->stop_fd;
 	t->polls[t->nr].events = POLLIN;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&t->pthread, NULL, thread_main, t);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r)
-		return sl_err_set(err, -r, "cannot start a reader: pthread_create: %s", strerror(r));
-	t->started = true;
-	return 0;
-}
-
-/* CPUs that we may use and that are not recorded; none: leave it to the scheduler. */
-static void choose_cpus(struct sl_readers *readers, const uint8_t *avoid)
-{
-	const size_t bytes = CPU_ALLOC_SIZE(SL_CPU_MAX);
-	cpu_set_t *set = avoid ? CPU_ALLOC(SL_CPU_MAX) : NULL;
-
-	if (!set)
-		return;
-	CPU_ZERO_S(bytes, set);
-	if (sched_getaffinity(0, bytes, set) < 0) {
-		CPU_FREE(set);
-		return;
-	}
-	for (unsigned int cpu = 0; cpu < SL_CPU_MAX; cpu++)
-		if (avoid[cpu])
-			CPU_CLR_S(cpu, bytes, set);
-	if (!CPU_COUNT_S(bytes, set)) {
-		CPU_FREE(set);
-		return;
-	}
-	readers->allowed = set;
-	readers->allowed_bytes = bytes;
+	r = sl_thread_start(&t->pthread, thread_main, t, err);
+	t->started = !r;
+	return r;
 }
 
 int sl_readers_start(const struct sl_readers_params *params, struct sl_readers **ret_readers,
@@ -351,6 +319,7 @@ int sl_readers_start(const struct sl_readers_params *params, struct sl_readers *
 		return sl_err_set(err, -ENOMEM, "cannot start the readers: out of memory");
 	readers->instance = params->instance;
 	readers->sink = params->sink;
+	readers->avoid_cpus = params->avoid_cpus;
 	readers->stop_fd = eventfd(0, EFD_CLOEXEC);
 	readers->error_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&readers->lock, NULL);
@@ -371,7 +340,6 @@ int sl_readers_start(const struct sl_readers_params *params, struct sl_readers *
 	for (unsigned int i = 0; i < nr_cpus && !r; i++)
 		r = sl_instance_open_cpu(params->instance, params->instance->cpus[i],
 					 &readers->cpus[i].raw_fd, err);
-	choose_cpus(readers, params->avoid_cpus);
 	per_thread = (nr_cpus + readers->nr_threads - 1) / readers->nr_threads;
 	for (unsigned int i = 0; i < readers->nr_threads && !r; i++) {
 		struct thread *t = &readers->threads[i];
@@ -430,14 +398,13 @@ static void end_threads(struct sl_readers *readers)
 int sl_readers_stop(struct sl_readers *readers, uint64_t *ret_bytes, struct sl_err *err)
 {
 	const unsigned int page_bytes = readers->instance->page_bytes;
-	const struct sched_param lowest = { .sched_priority = 1 };
 
 	/*
 	 * Nothing is recorded any more, so that a raised reader disturbs no
 	 * measurement; a load that starves fair tasks must not hold up the end.
 	 */
 	for (unsigned int i = 0; i < readers->nr_threads; i++)
-		sched_setscheduler(readers->tids[i], SCHED_FIFO, &lowest);
+		sl_thread_raise(readers->tids[i]);
 	end_threads(readers);
 	for (unsigned int i = 0; i < readers->instance->nr_cpus; i++)
 		ret_bytes[i] = readers->cpus[i].bytes - readers->cpus[i].bytes % page_bytes;
@@ -466,8 +433,6 @@ void sl_readers_free(struct sl_readers *readers)
 		free(t->polls);
 		free(t->page);
 	}
-	if (readers->allowed)
-		CPU_FREE(readers->allowed);
 	if (readers->stop_fd >= 0)
 		close(readers->stop_fd);
 	if (readers->error_fd >= 0)

@@ -27,7 +27,7 @@ struct sl_readers_params {
 	struct sl_instance *instance;
 	const int *fds;			/* [instance->nr_cpus] files to append to */
 	const struct sl_page_sink *sink; /* instead of fds; then one thread reads all */
-	const uint8_t *avoid_cpus;	/* [SL_CPU_MAX]: run elsewhere if possible; NULL */
+	const uint8_t *avoid_cpus;	/* [SL_CPU_MAX]: run elsewhere if possible; NULL; stays valid */
 };
 
 /* Opens every trace_pipe_raw and starts the threads. Tracing may still be off. */

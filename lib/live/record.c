@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "live/command.h"
-#include "live/flight.h"
 #include "live/meta.h"
-#include "live/reader.h"
 #include "live/session.h"
-#include "live/tracefs.h"
+#include "live/thread.h"
 
 /* How often the targets of -p and -t are looked for. */
 #define TARGETS_MS 200
@@ -43,19 +41,10 @@ static uint64_t own_cpu_ns(void)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ull;
 }
 
-static void note(const struct sl_record_params *params, const char *text)
+void sl_session_note(const struct sl_session *s, const char *text)
 {
-	if (params->on_note)
-		params->on_note(params->arg, text);
-}
-
-static void note_stale(void *arg, const char *name)
-{
-	char text[256];
-
-	snprintf(text, sizeof(text), "removed the tracefs instance '%.100s' that a killed recording left behind",
-		 name);
-	note(arg, text);
+	if (s->params->on_note)
+		s->params->on_note(s->params->arg, text);
 }
 
 /* How many of "12,13" exist; *ret_missing is one that does not. */
@@ -109,7 +98,7 @@ static void add_events_meta(struct sl_session *s)
 	FILE *out = open_memstream(&text, &len);
 
 	for (unsigned int i = 0; out && i < sl_event_descs_nr; i++)
-		if (s->instance.enabled[i])
+		if (s->stream.formats[i])
 			fprintf(out, ",%s:%s", sl_event_descs[i].system, sl_event_descs[i].name);
 	if (!out || fclose(out) || !len)
 		return;
@@ -117,10 +106,10 @@ static void add_events_meta(struct sl_session *s)
 	free(text);
 }
 
-static void add_own_tids(struct sl_session *s, const struct sl_readers *readers)
+static void add_own_tids(struct sl_session *s)
 {
 	unsigned int nr;
-	const int *tids = sl_readers_tids(readers, &nr);
+	const int *tids = s->backend->tids(s, &nr);
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -135,19 +124,19 @@ static void add_own_tids(struct sl_session *s, const struct sl_readers *readers)
 	free(text);
 }
 
-static void add_start_meta(struct sl_session *s, const struct sl_readers *readers)
+static void add_start_meta(struct sl_session *s)
 {
 	const struct sl_record_params *params = s->params;
 	char *cpus;
 
 	sl_kv_add(&s->meta, "schedlat.version", params->version ? params->version : "unknown");
-	sl_kv_add(&s->meta, "backend", "tracefs");
+	sl_kv_add(&s->meta, "backend", s->backend->name);
 	if (params->command_line)
 		sl_kv_add(&s->meta, "command_line", params->command_line);
-	sl_kv_add(&s->meta, "clock", s->instance.clock);
+	sl_kv_add(&s->meta, "clock", s->stream.clock);
 	sl_kv_addf(&s->meta, "buffer.asked_bytes", "%" PRIu64, params->buffer_bytes);
-	sl_kv_addf(&s->meta, "buffer.bytes", "%" PRIu64, s->instance.buffer_bytes);
-	sl_kv_addf(&s->meta, "page_bytes", "%u", s->instance.page_bytes);
+	sl_kv_addf(&s->meta, "buffer.bytes", "%" PRIu64, s->stream.buffer_bytes);
+	sl_kv_addf(&s->meta, "page_bytes", "%u", s->stream.page_bytes);
 	cpus = params->cpus ? sl_cpulist_format(params->cpus) : NULL;
 	if (cpus)
 		sl_kv_add(&s->meta, "cpus_recorded", cpus);
@@ -156,13 +145,9 @@ static void add_start_meta(struct sl_session *s, const struct sl_readers *reader
 		sl_kv_add(&s->meta, "target_pids", params->target_pids);
 	if (params->target_tids)
 		sl_kv_add(&s->meta, "target_tids", params->target_tids);
-	if (params->flight_ns) {
-		sl_kv_add(&s->meta, "flight", "1");
-		sl_kv_addf(&s->meta, "flight.ns", "%" PRIu64, params->flight_ns);
-		sl_kv_addf(&s->meta, "flight.threshold_ns", "%" PRIu64, params->threshold_ns);
-	}
+	s->backend->start_meta(s);
 	add_events_meta(s);
-	add_own_tids(s, readers);
+	add_own_tids(s);
 	sl_meta_system(&s->meta);
 	sl_meta_topology(&s->meta);
 }
@@ -174,15 +159,14 @@ static void add_end_meta(struct sl_session *s, const struct sl_command *command)
 
 	sl_kv_addf(list, "t_start_ns", "%" PRIu64, s->start_ns);
 	sl_kv_addf(list, "t_stop_ns", "%" PRIu64, s->stop_ns);
-	for (unsigned int i = 0; i < s->instance.nr_cpus; i++) {
-		const struct sl_instance_stats *stats = &s->stats[i];
+	for (unsigned int i = 0; i < s->stream.nr_cpus; i++) {
+		const struct sl_cpu_stats *stats = &s->stats[i];
 		char key[32];
 
 		if (!*stats->text)
 			continue;
-		snprintf(key, sizeof(key), "lost.cpu%u", s->instance.cpus[i]);
-		sl_kv_addf(list, key, "%" PRIu64,
-			   stats->overrun + stats->commit_overrun + stats->dropped);
+		snprintf(key, sizeof(key), "lost.cpu%u", s->stream.cpus[i]);
+		sl_kv_addf(list, key, "%" PRIu64, stats->lost);
 	}
 	sl_kv_addf(list, "overhead.own_cpu_ns", "%" PRIu64, result->own_cpu_ns);
 	sl_kv_addf(list, "overhead.events", "%" PRIu64, result->events);
@@ -194,19 +178,6 @@ static void add_end_meta(struct sl_session *s, const struct sl_command *command)
 			sl_kv_addf(list, "command_exit_status", "%d", WEXITSTATUS(command->status));
 		else if (WIFSIGNALED(command->status))
 			sl_kv_addf(list, "command_signal", "%d", WTERMSIG(command->status));
-	}
-	if (s->params->flight_ns) {
-		sl_kv_addf(list, "flight.windows", "%" PRIu64, result->windows);
-		sl_kv_addf(list, "flight.waits_total", "%" PRIu64, result->waits);
-		sl_kv_addf(list, "flight.waits_above", "%" PRIu64, result->waits_above);
-		sl_kv_addf(list, "flight.events_kept", "%" PRIu64, result->events_kept);
-		sl_kv_addf(list, "flight.events_dropped", "%" PRIu64, s->flight_stats.events_dropped);
-		sl_kv_addf(list, "flight.kept_pages", "%" PRIu64, s->flight_stats.pages_kept);
-		sl_kv_addf(list, "flight.dropped_pages", "%" PRIu64, result->pages_dropped);
-		sl_kv_addf(list, "flight.dropped_bytes", "%" PRIu64,
-			   result->pages_dropped * s->instance.page_bytes);
-		sl_kv_addf(list, "flight.early_pages", "%" PRIu64, s->flight_stats.pages_early);
-		sl_kv_addf(list, "flight.margin_ns", "%" PRIu64, s->flight_stats.margin_ns);
 	}
 	sl_cgroups_meta(&s->start_cgroups, &s->end_cgroups, list);
 }
@@ -252,24 +223,8 @@ static int poll_timeout(const struct sl_record_params *params, const struct sl_c
 	return timeout;
 }
 
-/*
- * This thread sleeps while it waits, but must stop the trace in time, also when
- * the load that is recorded starves fair tasks. The lowest realtime priority is
- * enough; without the right to it, it stays as it is.
- */
-static void raise_self(bool raise)
-{
-	static const struct sched_param none = { 0 }, lowest = { .sched_priority = 1 };
-
-	if (raise)
-		sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
-	else
-		sched_setscheduler(0, SCHED_OTHER, &none);
-}
-
 /* Until a reason to stop. */
-static void wait_for_end(struct sl_session *s, struct sl_command *command,
-			 const struct sl_readers *readers)
+static void wait_for_end(struct sl_session *s, struct sl_command *command)
 {
 	const struct sl_record_params *params = s->params;
 	const uint64_t deadline_ns = params->duration_ns ? monotonic_ns() + params->duration_ns : 0;
@@ -278,7 +233,7 @@ static void wait_for_end(struct sl_session *s, struct sl_command *command,
 	for (;;) {
 		struct pollfd fds[3] = {
 			{ .fd = params->signal_fd, .events = POLLIN },
-			{ .fd = sl_readers_error_fd(readers), .events = POLLIN },
+			{ .fd = s->backend->error_fd(s), .events = POLLIN },
 			{ .fd = command->pid ? command->pid_fd : -1, .events = POLLIN },
 		};
 
@@ -298,49 +253,15 @@ static void wait_for_end(struct sl_session *s, struct sl_command *command,
 	}
 }
 
-static int copy_formats(struct sl_session *s, struct sl_err *err)
-{
-	s->formats = calloc(sl_event_descs_nr, sizeof(*s->formats));
-	if (!s->formats)
-		return sl_err_set(err, -ENOMEM, "cannot record: out of memory");
-	for (unsigned int i = 0; i < sl_event_descs_nr; i++) {
-		if (!s->instance.enabled[i])
-			continue;
-		s->formats[i] = sl_instance_format(&s->instance, &sl_event_descs[i]);
-		if (!s->formats[i])
-			return sl_err_set(err, -EIO, "cannot read the format of event %s:%s",
-					  sl_event_descs[i].system, sl_event_descs[i].name);
-	}
-	return 0;
-}
-
-static int finish_flight(struct sl_session *s, struct sl_err *err)
-{
-	struct sl_record_result *result = s->result;
-	int r = sl_flight_finish(s->flight, s->bytes, &s->flight_stats, err);
-
-	result->waits = s->flight_stats.waits;
-	result->waits_above = s->flight_stats.waits_above;
-	result->windows = s->flight_stats.windows;
-	result->events_kept = s->flight_stats.events_kept;
-	result->pages_dropped = s->flight_stats.pages_dropped;
-	if (r < 0)
-		result->truncated = true;
-	return r;
-}
-
-/* Tracing on, run, tracing off, drain. The readers are started, and ended here. */
-static int trace(struct sl_session *s, struct sl_command *command, struct sl_readers *readers,
-		 struct sl_err *err)
+/* Recording on, run, recording off, drain. */
+static int trace(struct sl_session *s, struct sl_command *command, struct sl_err *err)
 {
 	struct sl_record_result *result = s->result;
 	const bool fair = sched_getscheduler(0) == SCHED_OTHER;
 	uint64_t cpu_ns = own_cpu_ns();
-	struct sl_err reader_err;
 	int r, r2;
 
-	s->start_ns = sl_instance_now(&s->instance);
-	r = sl_instance_set_tracing(&s->instance, true, err);
+	r = s->backend->start(s, err);
 	if (!r && s->params->argv) {
 		r = sl_command_go(command, s->params->argv[0], err);
 		result->command_started = !r;
@@ -349,124 +270,119 @@ static int trace(struct sl_session *s, struct sl_command *command, struct sl_rea
 	if (!r) {
 		if (s->params->on_start)
 			s->params->on_start(s->params->arg, result);
+		/*
+		 * This thread sleeps while it waits, but must stop the recording in time,
+		 * also when the load that is recorded starves fair tasks.
+		 */
 		if (fair)
-			raise_self(true);
-		wait_for_end(s, command, readers);
+			sl_thread_raise(0);
+		wait_for_end(s, command);
 	}
-	/* The producers stop first, so that the readers can come to an end. */
-	r2 = sl_instance_set_tracing(&s->instance, false, r < 0 ? NULL : err);
+	r2 = s->backend->stop(s, r < 0 ? NULL : err);
 	r = r < 0 ? r : r2;
-	s->stop_ns = sl_instance_now(&s->instance);
-	r2 = sl_readers_stop(readers, s->bytes, &reader_err);
 	if (fair)
-		raise_self(false);
-	if (r2 < 0) {
-		result->truncated = true;
-		if (!r)
-			r = sl_err_set(err, r2, "%s; '%s' holds what was recorded until then",
-				       reader_err.msg, s->params->path);
-	}
-	if (s->flight) {
-		r2 = finish_flight(s, r < 0 ? NULL : err);
-		r = r < 0 ? r : r2;
-	}
+		sl_thread_lower(0);
 	result->own_cpu_ns = own_cpu_ns() - cpu_ns;
 	result->duration_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
-	for (unsigned int i = 0; i < s->instance.nr_cpus; i++) {
-		struct sl_instance_stats *stats = &s->stats[i];
-
-		if (!sl_instance_stats(&s->instance, s->instance.cpus[i], stats))
-			continue;
-		result->events += stats->read;
-		result->lost += stats->overrun + stats->commit_overrun + stats->dropped;
+	for (unsigned int i = 0; i < s->stream.nr_cpus; i++) {
+		result->events += s->stats[i].events;
+		result->lost += s->stats[i].lost;
 		result->data_bytes += s->bytes[i];
 	}
 	return r;
 }
 
-/* The instance goes, what describes the data stays. */
-static int drop_instance(struct sl_session *s, struct sl_err *err)
+static void close_backend(struct sl_session *s)
 {
-	struct sl_instance gone = s->instance;
+	struct sl_err err;
 
-	s->instance.tracefs = NULL;
-	gone.cpus = NULL;
-	gone.enabled = NULL;
-	gone.header_page = gone.header_event = NULL;
-	return sl_instance_remove(&gone, err);
+	if (s->state && s->backend->close(s, &err) < 0)
+		sl_session_note(s, err.msg);
 }
 
-static int set_up(struct sl_session *s, struct sl_readers **ret_readers, struct sl_err *err)
+static void clear_stream(struct sl_stream *stream)
 {
-	const struct sl_record_params *params = s->params;
-	const struct sl_instance_params instance_params = {
-		.buffer_bytes = params->buffer_bytes,
-		.cpus = params->cpus,
-		.irq = params->irq,
-	};
-	struct sl_readers_params readers_params = {
-		.instance = &s->instance,
-		.avoid_cpus = params->cpus,
-	};
-	unsigned int nr_tids;
-	const int *tids;
+	for (unsigned int i = 0; stream->formats && i < sl_event_descs_nr; i++)
+		free(stream->formats[i]);
+	free(stream->formats);
+	free(stream->cpus);
+	free(stream->header_page);
+	free(stream->header_event);
+	*stream = (struct sl_stream){ 0 };
+}
+
+static int open_backend(struct sl_session *s, const struct sl_backend *backend, struct sl_err *err)
+{
 	int r;
 
-	r = sl_instance_create(&instance_params, &s->instance, err);
-	if (!r)
-		r = copy_formats(s, err);
+	s->backend = backend;
+	r = backend->open(s, err);
+	if (r < 0) {
+		close_backend(s);
+		clear_stream(&s->stream);
+	}
+	return r;
+}
+
+/* bpf tells more; tracefs needs fewer rights and older kernels do. */
+static int choose_backend(struct sl_session *s, struct sl_err *err)
+{
+	const struct sl_record_params *params = s->params;
+	struct sl_err why, why_tracefs;
+	char text[sizeof(why.msg) + 64];
+	int r;
+
+	if (params->backend == SL_BACKEND_BPF || params->only)
+		return open_backend(s, &sl_backend_bpf, err);
+	if (params->backend == SL_BACKEND_TRACEFS || params->flight_ns)
+		return open_backend(s, &sl_backend_tracefs, err);
+	r = open_backend(s, &sl_backend_bpf, &why);
+	if (r != SL_ENOBACKEND)
+		return r < 0 ? sl_err_set(err, r, "%s", why.msg) : r;
+	r = open_backend(s, &sl_backend_tracefs, &why_tracefs);
+	if (r < 0)
+		return sl_err_set(err, r, "%s; %s", why_tracefs.msg, why.msg);
+	snprintf(text, sizeof(text), "recording through tracefs; %s", why.msg);
+	sl_session_note(s, text);
+	return 0;
+}
+
+static int set_up(struct sl_session *s, struct sl_err *err)
+{
+	int r;
+
+	r = choose_backend(s, err);
 	if (!r)
 		r = sl_session_open_files(s, err);
 	if (r < 0)
 		return r;
-	s->result->buffer_bytes = s->instance.buffer_bytes;
-	s->result->nr_cpus = s->instance.nr_cpus;
-	s->result->nr_event_kinds = s->instance.nr_enabled;
-	snprintf(s->result->clock, sizeof(s->result->clock), "%s", s->instance.clock);
-	if (params->flight_ns) {
-		const struct sl_flight_params flight_params = {
-			.instance = &s->instance,
-			.fds = s->fds,
-			.formats = s->formats,
-			.flight_ns = params->flight_ns,
-			.threshold_ns = params->threshold_ns,
-		};
-
-		r = sl_flight_new(&flight_params, &s->flight, err);
-		if (r < 0)
-			return r;
-		readers_params.sink = sl_flight_sink(s->flight);
-	} else {
-		readers_params.fds = s->fds;
-	}
-	r = sl_readers_start(&readers_params, ret_readers, err);
+	s->result->backend = s->backend->name;
+	s->result->buffer_bytes = s->stream.buffer_bytes;
+	s->result->nr_cpus = s->stream.nr_cpus;
+	s->result->nr_event_kinds = s->stream.nr_kinds;
+	snprintf(s->result->clock, sizeof(s->result->clock), "%s", s->stream.clock);
+	r = s->backend->prepare(s, err);
 	if (r < 0)
 		return r;
-	if (s->flight) {
-		tids = sl_readers_tids(*ret_readers, &nr_tids);
-		r = sl_flight_ignore(s->flight, tids, nr_tids, err);
-		if (r < 0)
-			return r;
-	}
-	add_start_meta(s, *ret_readers);
+	add_start_meta(s);
 	r = sl_tasks_scan(&s->start_tasks, err);
 	if (!r)
 		r = sl_cgroups_scan(&s->start_tasks, &s->start_cgroups, err);
 	return r;
 }
 
-/* After the trace: instance away, second look at the tasks, file. */
+/* After the trace: kernel as before, second look at the tasks, file. */
 static int wind_up(struct sl_session *s, struct sl_command *command, int traced, struct sl_err *err)
 {
 	struct sl_err later;
 	int r;
 
-	s->end_ns = sl_instance_now(&s->instance);
-	r = drop_instance(s, &later);
+	s->end_ns = s->backend->now_ns(s);
+	r = s->backend->close(s, &later);
 	if (r < 0)
-		note(s->params, later.msg);
+		sl_session_note(s, later.msg);
 	if (sl_tasks_scan(&s->end_tasks, NULL) || sl_cgroups_scan(&s->end_tasks, &s->end_cgroups, NULL))
-		note(s->params, "no memory to look at the tasks a second time");
+		sl_session_note(s, "no memory to look at the tasks a second time");
 	sl_command_end(command);
 	s->result->command_status = command->status;
 	add_end_meta(s, command);
@@ -476,12 +392,9 @@ static int wind_up(struct sl_session *s, struct sl_command *command, int traced,
 
 static void session_clear(struct sl_session *s)
 {
-	sl_flight_free(s->flight);
+	close_backend(s);
 	sl_session_close_files(s);
-	for (unsigned int i = 0; s->formats && i < sl_event_descs_nr; i++)
-		free(s->formats[i]);
-	free(s->formats);
-	sl_instance_remove(&s->instance, NULL);
+	clear_stream(&s->stream);
 	sl_kv_clear(&s->meta);
 	sl_kv_clear(&s->end_meta);
 	sl_tasks_clear(&s->start_tasks);
@@ -495,32 +408,26 @@ int sl_record_run(const struct sl_record_params *params, struct sl_record_result
 {
 	struct sl_session s = { .params = params, .result = ret_result, .reserve_fd = -1 };
 	struct sl_command command = { .pid_fd = -1, .go_fd = -1, .result_fd = -1 };
-	struct sl_readers *readers = NULL;
-	struct sl_tracefs tracefs;
 	int r;
 
 	*ret_result = (struct sl_record_result){ 0 };
-	r = sl_tracefs_use(&tracefs, err);
-	if (!r)
-		r = check_targets(params, err);
+	r = check_targets(params, err);
 	if (r < 0)
 		return r;
-	sl_instance_remove_stale(note_stale, (void *)params);
 	if (params->argv) {
 		r = sl_command_prepare(params->argv, params->command_mask, &command, err);
 		if (r < 0)
 			return r;
 	}
-	r = set_up(&s, &readers, err);
+	r = set_up(&s, err);
 	if (!r) {
-		r = trace(&s, &command, readers, err);
+		r = trace(&s, &command, err);
 		/* Without a command there is nothing to keep; a full disk leaves what fitted. */
 		if (!r || ret_result->truncated)
 			r = wind_up(&s, &command, r, err);
 	}
 	if (command.pid)
 		sl_command_end(&command);
-	sl_readers_free(readers);
 	session_clear(&s);
 	sl_command_clear(&command);
 	return r;

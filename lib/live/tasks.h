@@ -28,9 +28,10 @@ void sl_tasks_clear(struct sl_task_list *list);
 struct sl_cgroup_list {
 	struct sl_cgroup_info {
 		char *path;		/* "/a/b", as in /proc/PID/cgroup */
-		bool has_stat, has_quota;
+		bool has_stat, has_quota, has_ino;
 		uint64_t nr_throttled, throttled_us;
 		uint64_t quota_us, period_us;
+		uint64_t ino;		/* of its directory: the kernel's id of the group */
 	} *items;
 	size_t nr, room;
 };
@@ -39,11 +40,13 @@ struct sl_cgroup_list {
 int sl_cgroups_scan(const struct sl_task_list *tasks, struct sl_cgroup_list *ret_list,
 		    struct sl_err *err);
 /*
- * Keys cgroup.PATH.{nr_throttled,throttled_us}.{start,end}, cgroup.PATH.quota_us
- * and .period_us, for the cgroups that have a quota or were ever throttled.
+ * Keys cgroup.PATH.ino of all; for those that have a quota or were ever throttled
+ * also cgroup.PATH.{nr_throttled,throttled_us}.{start,end}, .quota_us and .period_us.
  */
 void sl_cgroups_meta(const struct sl_cgroup_list *start, const struct sl_cgroup_list *end,
 		     struct sl_kv_list *list);
 void sl_cgroups_clear(struct sl_cgroup_list *list);
+/* Inode number of a group's directory. -EOPNOTSUPP: there is no cpu controller; -ENOENT, ... */
+int sl_cgroup_ino(const char *path, uint64_t *ret_ino);
 
 #endif

@@ -7,7 +7,7 @@ command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 busy() { for _ in $(seq 200); do /bin/true; done; }
 export -f busy
 
-out=$("$SCHEDLAT" record -o a.dat -- bash -c busy 2>&1)
+out=$("$SCHEDLAT" record --backend tracefs -o a.dat -- bash -c busy 2>&1)
 is $? 0 "record a command"
 matches "$out" '([0-9]+) events in [0-9.]+ [a-z]*s, ([0-9]+) lost' "events and losses are printed"
 events=${BASH_REMATCH[1]} lost=${BASH_REMATCH[2]}
@@ -33,7 +33,7 @@ is "$lost" 0 "nothing was lost"
 is "$(meta a.dat overhead.events)" "$events" "meta overhead.events"
 is "$(meta a.dat command_exit_status)" 0 "meta command_exit_status"
 is "$(meta a.dat cpus_online)" "$(cat /sys/devices/system/cpu/online)" "meta cpus_online"
-matches "$(meta a.dat command_line)" '^schedlat record -o a.dat -- bash -c busy$' "meta command_line"
+matches "$(meta a.dat command_line)" '^schedlat record --backend tracefs -o a.dat -- bash -c busy$' "meta command_line"
 matches "$(meta a.dat uname)" "$(uname -r)" "meta uname"
 matches "$(meta a.dat events_enabled)" 'sched:sched_switch,.*irq:softirq_exit' "meta events_enabled"
 is "$(meta a.dat target_pids)" "" "no target_pids without -p"
@@ -51,36 +51,36 @@ is "$(grep ' task: .* pid=1 .*phase=0' a.txt | grep -c 'tgid=1 policy=0 .* cpus=
 within "$(grep -c ' task: .* phase=1' a.txt)" 10 100000 "tasks at the end"
 chrt -b 0 nice -n 5 sleep 30 &
 sleeper=$!
-"$SCHEDLAT" record -q -d 100ms -o b.dat
+"$SCHEDLAT" record --backend tracefs -q -d 100ms -o b.dat
 kill $sleeper
 matches "$(trace-cmd report -i b.dat 2>/dev/null | grep " task: .*pid=$sleeper .*phase=0")" \
 	'policy=3 nice=5' "policy and nice of a batch task"
 
 echo old >c.dat
-out=$("$SCHEDLAT" record -d 100ms -o c.dat 2>&1)
+out=$("$SCHEDLAT" record --backend tracefs -d 100ms -o c.dat 2>&1)
 is "$(cat c.dat.old)" old "an old file is kept as .old"
-out=$("$SCHEDLAT" record -q -d 100ms -o d.dat 2>&1)
+out=$("$SCHEDLAT" record --backend tracefs -q -d 100ms -o d.dat 2>&1)
 is "$out" "" "-q says nothing"
-(mkdir sub && cd sub && "$SCHEDLAT" record -q -d 100ms && [ -s schedlat.dat ])
+(mkdir sub && cd sub && "$SCHEDLAT" record --backend tracefs -q -d 100ms && [ -s schedlat.dat ])
 is $? 0 "schedlat.dat is the default"
 
 # An effective size is at least what was asked for, less than two sub-buffers more.
 for size in 512k 3M; do
 	bytes=$(numfmt --from=iec "${size^^}")
-	out=$("$SCHEDLAT" record -m $size -d 100ms -o e.dat 2>&1)
+	out=$("$SCHEDLAT" record --backend tracefs -m $size -d 100ms -o e.dat 2>&1)
 	got=$(meta e.dat buffer.bytes)
 	within "$got" "$bytes" $((bytes + 4 * 4096)) "-m $size: the effective size"
 	is "$(meta e.dat buffer.asked_bytes)" "$bytes" "-m $size: what was asked for"
 	matches "$out" "buffer $((got / 1024)) KiB per CPU \(asked for $((bytes / 1024))\)" "-m $size is printed"
 done
 
-"$SCHEDLAT" record -q --no-irq -o f.dat -- bash -c busy
+"$SCHEDLAT" record --backend tracefs -q --no-irq -o f.dat -- bash -c busy
 is "$(trace-cmd report -i f.dat 2>/dev/null | grep -cE ': (local_timer|irq_handler|softirq|reschedule|ipi)_')" 0 \
 	"--no-irq has no interrupts"
 within "$(trace-cmd report -i f.dat 2>/dev/null | grep -c ' sched_switch: ')" 1 100000000 "--no-irq has switches"
 
 if [ "$(nproc --all)" -gt 1 ]; then
-	"$SCHEDLAT" record -q -C 1 -o g.dat -- bash -c busy
+	"$SCHEDLAT" record --backend tracefs -q -C 1 -o g.dat -- bash -c busy
 	is "$(trace-cmd report -i g.dat 2>/dev/null | grep -vE ' (meta|task): ' |
 		sed -n 's/^.\{16\}-[0-9]* *\[\([0-9]*\)\].*/\1/p' | sort -u)" 001 "-C 1 has only CPU 1"
 	is "$(meta g.dat cpus_recorded)" 1 "meta cpus_recorded"
@@ -88,8 +88,8 @@ else
 	skip "-C 1 has only CPU 1" "one CPU"
 fi
 
-"$SCHEDLAT" record -q -o h.dat -- bash -c 'for i in 1 2 3 4 5; do busy; done'
-"$SCHEDLAT" record -q --compress -o z.dat -- bash -c 'for i in 1 2 3 4 5; do busy; done'
+"$SCHEDLAT" record --backend tracefs -q -o h.dat -- bash -c 'for i in 1 2 3 4 5; do busy; done'
+"$SCHEDLAT" record --backend tracefs -q --compress -o z.dat -- bash -c 'for i in 1 2 3 4 5; do busy; done'
 per() { awk -v b="$(stat -c %s "$1")" -v e="$(meta "$1" overhead.events)" 'BEGIN { print b / e }'; }
 within "$(per z.dat)" 1 20 "--compress makes it small"
 is "$(trace-cmd report -i z.dat 2>/dev/null | grep -c ' sched_process_fork: ')" \

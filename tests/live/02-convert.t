@@ -5,8 +5,8 @@
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 algorithms=$(trace-cmd list -c 2>/dev/null)
 
-"$SCHEDLAT" record -q -o plain.dat -- bash -c 'for i in $(seq 300); do /bin/true; done'
-"$SCHEDLAT" record -q --compress -o zstd.dat -- bash -c 'for i in $(seq 300); do /bin/true; done'
+"$SCHEDLAT" record --backend tracefs -q -o plain.dat -- bash -c 'for i in $(seq 300); do /bin/true; done'
+"$SCHEDLAT" record --backend tracefs -q --compress -o zstd.dat -- bash -c 'for i in $(seq 300); do /bin/true; done'
 
 # The analysis, without what names the file.
 analysis()

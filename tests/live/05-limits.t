@@ -34,7 +34,7 @@ before=$(state)
 
 start_flood
 start=$(date +%s%N)
-out=$("$SCHEDLAT" record -d 2s -o a.dat 2>&1)
+out=$("$SCHEDLAT" record --backend tracefs -d 2s -o a.dat 2>&1)
 status=$?
 all=$((($(date +%s%N) - start) / 1000000))
 end_flood
@@ -47,7 +47,7 @@ matches "$out" ' 0 lost' "8 MiB per CPU lose nothing"
 
 # Too small a buffer: what is lost is printed, stored, and marked where it is missing.
 start_flood
-out=$("$SCHEDLAT" record -m 64k -d 1s -o b.dat 2>&1)
+out=$("$SCHEDLAT" record --backend tracefs -m 64k -d 1s -o b.dat 2>&1)
 end_flood
 matches "$out" ' ([0-9]+) lost' "a small buffer: losses are printed"
 lost=${BASH_REMATCH[1]}
@@ -75,7 +75,7 @@ for compress in "" --compress; do
 	start_flood
 	start=$(date +%s%N)
 	# shellcheck disable=SC2086
-	out=$("$SCHEDLAT" record -q $compress -m 1M -d 30s -o small/x.dat 2>&1)
+	out=$("$SCHEDLAT" record --backend tracefs -q $compress -m 1M -d 30s -o small/x.dat 2>&1)
 	status=$?
 	ms=$((($(date +%s%N) - start) / 1000000))
 	end_flood
@@ -98,7 +98,7 @@ for compress in "" --compress; do
 	umount small
 done
 mount -t tmpfs -o size=1m none small && {
-	out=$("$SCHEDLAT" record -q -d 1s -o small/x.dat 2>&1)
+	out=$("$SCHEDLAT" record --backend tracefs -q -d 1s -o small/x.dat 2>&1)
 	is $? 1 "no room at all: status"
 	is "$(wc -l <<<"$out")" 1 "no room at all: one line"
 	is "$(ls -A small)" "" "no room at all: nothing is left"

@@ -34,8 +34,13 @@ refused 129 "needs --threshold" --flight 10s
 refused 129 "needs --flight" -T 500us
 refused 129 "a file with a name" -o -
 refused 1 "no regular file" -d 100ms -o /dev/null
-refused 3 "no BPF backend" --backend bpf
-refused 3 "no BPF backend" --backend=bpf -- true
+refused 129 "needs --backend tracefs" --backend bpf --flight 1s -T 1ms
+refused 129 "needs --backend bpf" --backend tracefs --only short
+refused 129 "is not one of short" --only long
+refused 129 "like 12,13" --only pid:x
+refused 1 "no such process or thread" --only pid:2147483646
+refused 129 "at its start, end" --only 'comm:a*b'
+refused 129 "like /a/b" --only cgroup:a
 
 out=$("$SCHEDLAT" record --help 2>err.txt)
 is $? 0 "--help: status"

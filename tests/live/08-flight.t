@@ -35,12 +35,12 @@ for _ in $(seq 50); do
 done
 [[ $policy == *FIFO* ]] || skip_all "no realtime tasks here"
 
-out=$("$SCHEDLAT" record --flight 2s --threshold 100ms -d 5s -o a.dat 2>&1)
+out=$("$SCHEDLAT" record --backend tracefs --flight 2s --threshold 100ms -d 5s -o a.dat 2>&1)
 is $? 0 "record --flight"
 matches "$out" 'flight: ([0-9]+) of ([0-9]+) waits above the threshold, ([0-9]+) windows, ([0-9]+) events kept' \
 	"what was kept is printed"
 above=${BASH_REMATCH[1]} waits=${BASH_REMATCH[2]} windows=${BASH_REMATCH[3]} kept=${BASH_REMATCH[4]}
-"$SCHEDLAT" record -q -d 5s -o full.dat
+"$SCHEDLAT" record --backend tracefs -q -d 5s -o full.dat
 kill $hog $sleeper
 
 within "$above" 3 1000000 "waits above the threshold"
@@ -79,7 +79,7 @@ is "$whole" "$found" "their segments sum to them"
 is "$rt" "$found" "and the cause is known: rt-class"
 matches "$("$SCHEDLAT" report -i a.dat)" "flight recording" "the report says that these are no numbers of the whole run"
 
-out=$("$SCHEDLAT" record --flight 1s --threshold 10s -d 2s -o none.dat 2>&1)
+out=$("$SCHEDLAT" record --backend tracefs --flight 1s --threshold 10s -d 2s -o none.dat 2>&1)
 is $? 0 "nothing above the threshold: status"
 is "$(meta none.dat flight.events_kept)" 0 "nothing above the threshold: nothing kept"
 within "$(stat -c %s none.dat)" 1000 1000000 "nothing above the threshold: a small file"
