@@ -22,6 +22,9 @@ enum need {
 	NEED_CPU_CGROUPS,
 	NEED_RT_RUNTIME,
 	NEED_FAIR_SERVER,
+	NEED_EEVDF,		/* the state of the queues, which only the bpf backend sees */
+	NEED_EEVDF_GROUPS,
+	NEED_EEVDF_BUDDY,
 	NEED_NOT_RECORDED,	/* no tracepoint of a stock kernel tells it */
 };
 
@@ -43,12 +46,15 @@ static enum need need_of(enum sl_cause cause)
 		return NEED_RT_RUNTIME;
 	case SL_CAUSE_FAIR_SERVER:
 		return NEED_FAIR_SERVER;
-	case SL_CAUSE_STOLEN:
 	case SL_CAUSE_SLICE_PROTECTION:
 	case SL_CAUSE_INELIGIBLE:
 	case SL_CAUSE_LATER_DEADLINE:
+		return NEED_EEVDF;
 	case SL_CAUSE_BUDDY:
+		return NEED_EEVDF_BUDDY;
 	case SL_CAUSE_GROUP_LEVEL:
+		return NEED_EEVDF_GROUPS;
+	case SL_CAUSE_STOLEN:
 	case SL_CAUSE_MIN_SLICE_CHOICE:
 	case SL_CAUSE_ENERGY_CHOICE:
 	case SL_CAUSE_PUSH_MISSED:
@@ -71,11 +77,22 @@ static enum need need_of(enum sl_cause cause)
 	return NEED_NOTHING;
 }
 
+/* Would `schedlat record` here record such events? It takes bpf where that works. */
 static bool has_kind(const struct sl_probe *probe, enum sl_ev_kind kind)
 {
-	for (unsigned int i = 0; i < sl_event_descs_nr; i++)
-		if (sl_event_descs[i].kind == kind && probe->events[i] == SL_PROBE_YES)
+	for (unsigned int i = 0; i < sl_event_descs_nr; i++) {
+		const struct sl_event_desc *desc = &sl_event_descs[i];
+
+		if (desc->kind != kind)
+			continue;
+		if (!probe->bpf.can_record && probe->events[i] == SL_PROBE_YES)
 			return true;
+		for (size_t j = 0; j < probe->bpf.nr_probes; j++)
+			if (probe->bpf.probes[j].state == SL_BPF_PROBE_ON &&
+			    !strcmp(probe->bpf.probes[j].system, desc->system) &&
+			    !strcmp(probe->bpf.probes[j].name, desc->name))
+				return true;
+	}
 	return false;
 }
 
@@ -89,7 +106,10 @@ static bool extra_readable(const struct sl_probe *probe, const char *name)
 
 static bool assessable(const struct sl_probe *probe, enum sl_cause cause)
 {
-	if (!probe->can_record)
+	const struct sl_bpf_caps *caps = &probe->bpf.caps;
+	const bool eevdf = probe->bpf.can_record && caps->has_eevdf && caps->has_queue;
+
+	if (!probe->can_record && !probe->bpf.can_record)
 		return false;
 	switch (need_of(cause)) {
 	case NEED_NOTHING:
@@ -106,10 +126,22 @@ static bool assessable(const struct sl_probe *probe, enum sl_cause cause)
 		return extra_readable(probe, "sched_rt_runtime_us");
 	case NEED_FAIR_SERVER:
 		return extra_readable(probe, "fair_server");
+	case NEED_EEVDF:
+		return eevdf;
+	case NEED_EEVDF_GROUPS:
+		return eevdf && caps->has_groups;
+	case NEED_EEVDF_BUDDY:
+		return eevdf && caps->has_buddy;
 	case NEED_NOT_RECORDED:
 		break;
 	}
 	return false;
+}
+
+/* A tracepoint that a kernel can have; those of system schedlat are written by ourselves. */
+static bool is_tracepoint(const struct sl_event_desc *desc)
+{
+	return strcmp(desc->system, "schedlat") != 0;
 }
 
 static unsigned int count_events(const struct sl_probe *probe, enum sl_probe_answer answer)
@@ -117,7 +149,7 @@ static unsigned int count_events(const struct sl_probe *probe, enum sl_probe_ans
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < sl_event_descs_nr; i++)
-		nr += sl_event_descs[i].group != SL_EVG_META && probe->events[i] == answer;
+		nr += is_tracepoint(&sl_event_descs[i]) && probe->events[i] == answer;
 	return nr;
 }
 
@@ -131,10 +163,45 @@ static void print_missing_events(const struct sl_probe *probe)
 	       count_events(probe, SL_PROBE_YES) + count_events(probe, SL_PROBE_NO));
 	printf(count_events(probe, SL_PROBE_NO) ? "; this kernel does not have:\n" : "\n");
 	for (unsigned int i = 0; i < sl_event_descs_nr; i++)
-		if (probe->events[i] == SL_PROBE_NO && sl_event_descs[i].group != SL_EVG_META)
+		if (probe->events[i] == SL_PROBE_NO && is_tracepoint(&sl_event_descs[i]))
 			printf("                %s:%s (%s: %s)\n", sl_event_descs[i].system,
 			       sl_event_descs[i].name, sl_event_group_name(sl_event_descs[i].group),
 			       sl_event_descs[i].doc);
+}
+
+static unsigned int count_bpf(const struct sl_probe_bpf *bpf, enum sl_bpf_probe_state state)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < bpf->nr_probes; i++)
+		nr += bpf->probes[i].state == state;
+	return nr;
+}
+
+static void print_bpf(const struct sl_probe_bpf *bpf)
+{
+	const unsigned int nr_on = count_bpf(bpf, SL_BPF_PROBE_ON);
+
+	printf("bpf           %s\n", bpf->can_record ? "can record" : "cannot record");
+	if (!bpf->can_record) {
+		printf("  reason      %s\n", bpf->why);
+		return;
+	}
+	printf("  probes      %u of %zu%s\n", nr_on, bpf->nr_probes,
+	       nr_on < bpf->nr_probes ? "; missing:" : "");
+	for (size_t i = 0; i < bpf->nr_probes; i++)
+		if (bpf->probes[i].state != SL_BPF_PROBE_ON)
+			printf("                %s:%s (%s)\n", bpf->probes[i].system,
+			       bpf->probes[i].name, bpf->probes[i].reason);
+	if (!bpf->caps.has_eevdf)
+		printf("  evidence    none: this kernel's fair class is not EEVDF\n");
+	else if (!bpf->caps.has_queue)
+		printf("  evidence    of tasks only: %s\n", bpf->caps.why_no_queue);
+	else
+		printf("  evidence    of tasks and of %s (%s)\n",
+		       bpf->caps.has_flat ? "one flat queue per CPU" :
+		       bpf->caps.has_groups ? "queues at every level of the cgroups" : "queues",
+		       bpf->caps.fields);
 }
 
 static void print_text(const struct sl_probe *probe)
@@ -160,10 +227,10 @@ static void print_text(const struct sl_probe *probe)
 			printf("  not known   %s: %s: %s\n", extra->use, extra->path,
 			       strerror(extra->error));
 	}
-	printf("bpf           not in this build\n");
+	print_bpf(&probe->bpf);
 	printf("perf.data     reading it is not possible yet\n");
 
-	if (!probe->can_record)
+	if (!probe->can_record && !probe->bpf.can_record)
 		return;
 	printf("\nCauses that a recording made here cannot tell:\n");
 	for (unsigned int i = 0; i < SL_CAUSE_NR; i++) {
@@ -205,7 +272,7 @@ static int add_tracefs(json_t *backends, const struct sl_probe *probe)
 	for (unsigned int i = 0; i < sl_event_descs_nr && !bad; i++) {
 		json_t *event = json_object();
 
-		if (sl_event_descs[i].group == SL_EVG_META) {
+		if (!is_tracepoint(&sl_event_descs[i])) {
 			json_decref(event);
 			continue;
 		}
@@ -241,6 +308,55 @@ static int add_tracefs(json_t *backends, const struct sl_probe *probe)
 	return bad | sl_json_append(backends, tracefs);
 }
 
+static int add_bpf_caps(json_t *backend, const struct sl_bpf_caps *caps)
+{
+	const struct {
+		const char *key;
+		bool value;
+	} flags[] = {
+		{ "eevdf", caps->has_eevdf }, { "queue", caps->has_queue },
+		{ "vprot", caps->has_vprot }, { "delayed", caps->has_delayed },
+		{ "custom_slice", caps->has_custom_slice }, { "min_slice", caps->has_min_slice },
+		{ "buddy", caps->has_buddy }, { "task_throttle", caps->has_task_throttle },
+		{ "groups", caps->has_groups }, { "flat", caps->has_flat },
+	};
+	json_t *object = json_object();
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		bad |= sl_json_set(object, flags[i].key, json_boolean(flags[i].value));
+	bad |= sl_json_set(object, "fields", sl_json_text(caps->fields));
+	bad |= sl_json_set(object, "why_no_queue",
+			   *caps->why_no_queue ? sl_json_text(caps->why_no_queue) : json_null());
+	return bad | sl_json_set(backend, "evidence", object);
+}
+
+static int add_bpf(json_t *backends, const struct sl_probe_bpf *bpf)
+{
+	json_t *backend = json_object(), *probes = json_array();
+	int bad = !backend || !probes;
+
+	bad |= sl_json_set(backend, "name", sl_json_text("bpf"));
+	bad |= sl_json_set(backend, "available", json_boolean(bpf->can_record));
+	bad |= sl_json_set(backend, "reason", *bpf->why ? sl_json_text(bpf->why) : json_null());
+	for (size_t i = 0; i < bpf->nr_probes && !bad; i++) {
+		const struct sl_bpf_probe *probe = &bpf->probes[i];
+		json_t *object = json_object();
+
+		bad |= sl_json_set(object, "system", sl_json_text(probe->system));
+		bad |= sl_json_set(object, "name", sl_json_text(probe->name));
+		bad |= sl_json_set(object, "available",
+				   json_boolean(probe->state == SL_BPF_PROBE_ON));
+		bad |= sl_json_set(object, "reason",
+				   *probe->reason ? sl_json_text(probe->reason) : json_null());
+		bad |= sl_json_append(probes, object);
+	}
+	bad |= sl_json_set(backend, "probes", probes);
+	if (bpf->can_record)
+		bad |= add_bpf_caps(backend, &bpf->caps);
+	return bad | sl_json_append(backends, backend);
+}
+
 static int add_absent(json_t *backends, const char *name, const char *reason)
 {
 	json_t *backend = json_object();
@@ -259,7 +375,7 @@ static int print_json(const struct sl_probe *probe)
 	int bad = 0, r;
 
 	bad |= add_tracefs(backends, probe);
-	bad |= add_absent(backends, "bpf", "not in this build");
+	bad |= add_bpf(backends, &probe->bpf);
 	bad |= add_absent(backends, "perf.data", "not yet");
 	for (unsigned int i = 0; i < SL_CAUSE_NR && !bad; i++) {
 		json_t *cause;
@@ -272,7 +388,7 @@ static int print_json(const struct sl_probe *probe)
 		bad |= sl_json_append(causes, cause);
 	}
 	bad |= sl_json_set(root, "schema", sl_json_text("schedlat.check/1"));
-	bad |= sl_json_set(root, "can_record", json_boolean(probe->can_record));
+	bad |= sl_json_set(root, "can_record", json_boolean(probe->can_record || probe->bpf.can_record));
 	bad |= sl_json_set(root, "backends", backends);
 	bad |= sl_json_set(root, "not_assessable", causes);
 	if (bad) {
@@ -317,7 +433,7 @@ int cmd_check(int argc, char **argv)
 	r = sl_probe_run(&probe, &err);
 	if (r < 0)
 		return sl_tool_fail(CMD, r, &err);
-	status = probe.can_record ? 0 : 1;
+	status = probe.can_record || probe.bpf.can_record ? 0 : 1;
 	if (json) {
 		if (print_json(&probe) < 0) {
 			sl_err_set(&err, -ENOMEM, "cannot print: out of memory");

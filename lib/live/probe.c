@@ -11,7 +11,7 @@
 #include "live/instance.h"
 #include "live/text.h"
 
-/* Small, for the moment that it exists. */
+/* Small, for the moment that they exist. */
 #define PROBE_BUFFER_BYTES (64u << 10)
 
 static const struct sl_probe_extra extras[SL_PROBE_EXTRAS] = {
@@ -95,6 +95,31 @@ static void probe_events(struct sl_probe *probe)
 	}
 }
 
+static int probe_bpf(struct sl_probe_bpf *probe, struct sl_err *err)
+{
+	const struct sl_bpf_params params = {
+		.own_tgid = getpid(),
+		.ring_bytes = PROBE_BUFFER_BYTES,
+		.irq = true,
+		.idle = true,
+	};
+	struct sl_err why = { "" };
+	struct sl_bpf *bpf;
+
+	if (sl_bpf_open(&params, &bpf, &why) < 0) {
+		snprintf(probe->why, sizeof(probe->why), "%s", why.msg);
+		return 0;
+	}
+	probe->can_record = true;
+	probe->caps = *sl_bpf_caps(bpf);
+	probe->nr_probes = sl_bpf_nr_probes(bpf);
+	probe->probes = calloc(probe->nr_probes + 1, sizeof(*probe->probes));
+	for (size_t i = 0; probe->probes && i < probe->nr_probes; i++)
+		probe->probes[i] = *sl_bpf_probe(bpf, i);
+	sl_bpf_close(bpf);
+	return probe->probes ? 0 : sl_err_set(err, -ENOMEM, "cannot look at this machine: out of memory");
+}
+
 int sl_probe_run(struct sl_probe *ret_probe, struct sl_err *err)
 {
 	const struct sl_instance_params params = { .buffer_bytes = PROBE_BUFFER_BYTES };
@@ -102,6 +127,7 @@ int sl_probe_run(struct sl_probe *ret_probe, struct sl_err *err)
 	struct sl_probe probe = { 0 };
 	struct sl_err why = { "" };
 	char *state;
+	int r;
 
 	probe.events = calloc(sl_event_descs_nr, sizeof(*probe.events));
 	if (!probe.events)
@@ -120,6 +146,11 @@ int sl_probe_run(struct sl_probe *ret_probe, struct sl_err *err)
 	state = sl_text_read("/sys/kernel/sched_ext/state");
 	probe.sched_ext = state && !strcmp(state, "enabled");
 	free(state);
+	r = probe_bpf(&probe.bpf, err);
+	if (r < 0) {
+		sl_probe_clear(&probe);
+		return r;
+	}
 	*ret_probe = probe;
 	return 0;
 }
@@ -127,5 +158,6 @@ int sl_probe_run(struct sl_probe *ret_probe, struct sl_err *err)
 void sl_probe_clear(struct sl_probe *probe)
 {
 	free(probe->events);
+	free(probe->bpf.probes);
 	*probe = (struct sl_probe){ 0 };
 }
