@@ -136,6 +136,15 @@ static void add_signed(struct sl_line *line, const char *before, int64_t ns)
 	sl_line_add_duration(line, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
 }
 
+/* Of several segments in one line only that the groups' comparison said the same. */
+static void print_below(struct sl_out *out, const struct sl_segment *seg)
+{
+	if (seg->decision.at == SL_DECIDED_NOWHERE || seg->cause != SL_CAUSE_GROUP_LEVEL)
+		return;
+	fprintf(out->file, "%19sbetween groups: %s\n", "",
+		seg->decision.below == SL_CAUSE_NONE ? "not known why" : sl_cause_descs[seg->decision.below].id);
+}
+
 /* What the scheduler compared, under the segment that came of it. Virtual time. */
 static void print_decision(struct sl_out *out, const struct sl_segment *seg)
 {
@@ -148,7 +157,8 @@ static void print_decision(struct sl_out *out, const struct sl_segment *seg)
 	sl_line_add(&line, "at %s %s: ", d->at == SL_DECIDED_AT_TICK ? "a" : "the",
 		    d->at == SL_DECIDED_AT_PICK_AGAIN ? "next pick" : sl_decided_at_name(d->at));
 	if (seg->cause == SL_CAUSE_GROUP_LEVEL)
-		sl_line_add(&line, "between groups, %d above its own queue; ", d->level);
+		sl_line_add(&line, "between groups (%s), %d above its own queue; ",
+			    d->below == SL_CAUSE_NONE ? "not known why" : sl_cause_descs[d->below].id, d->level);
 	if (d->lag_ns != SL_NO_VALUE)
 		add_signed(&line, "lag ", d->lag_ns);
 	else
@@ -185,6 +195,8 @@ static int compare_kind(const struct sl_segment *a, const struct sl_segment *b)
 		return a->cpu < b->cpu ? -1 : 1;
 	if (a->confidence != b->confidence)
 		return a->confidence < b->confidence ? -1 : 1;
+	if (a->decision.below != b->decision.below)
+		return a->decision.below < b->decision.below ? -1 : 1;
 	return strncmp(a->occupant_comm, b->occupant_comm, sizeof(a->occupant_comm));
 }
 
@@ -291,7 +303,9 @@ static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 	shown = nr > LINES_MAX ? LINES_MAX - 1 : nr;
 	for (i = 0; i < shown; i++) {
 		print_line(out, wait, &lines[i]);
-		if (!lines[i].times)
+		if (lines[i].times)
+			print_below(out, lines[i].seg);
+		else
 			print_decision(out, lines[i].seg);
 	}
 	if (shown < nr)

@@ -6,8 +6,10 @@
 
 void sl_cpu_fair_free(struct sl_cpu_fair *f)
 {
-	if (f)
+	if (f) {
 		free(f->ring);
+		free(f->levels);
+	}
 	free(f);
 }
 
@@ -84,7 +86,7 @@ static struct sl_task_fair *fair_of(struct sl_task *t)
 
 static void note_lag(struct sl_task_fair *tf, const struct sl_block *own, enum sl_entity_role curr)
 {
-	tf->lag = (int64_t)(sl_eevdf_avg(&own->queue, &own->by_role[curr]) - tf->entity.vruntime);
+	tf->lag = (int64_t)(sl_eevdf_avg(&own->queue, &own->by_role[curr]) - tf->entities[0].vruntime);
 	tf->lag_known = true;
 }
 
@@ -122,40 +124,59 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 		return -ENOMEM;
 	tf->ns = now_ns;
 	tf->moved = false;
-	tf->entity = f->blocks[0].by_role[SL_ROLE_WAKEE];
+	tf->entities[0] = f->blocks[0].by_role[SL_ROLE_WAKEE];
 	note_lag(tf, &f->blocks[0], SL_ROLE_CURR);
-	if (tf->entity.slice > 0)
-		t->slice_ns = (uint64_t)tf->entity.slice;
+	if (tf->entities[0].slice > 0)
+		t->slice_ns = (uint64_t)tf->entities[0].slice;
 	tf->nr_levels = 0;
 	for (i = 0; i < f->nr_blocks; i++) {
 		const struct sl_block *b = &f->blocks[i];
 
 		if (!b->by_role[SL_ROLE_WAKEE].known)
 			break;
-		if (tf->nr_levels < SL_FAIR_LEVELS_MAX)
-			tf->groups[tf->nr_levels++] = b->queue.group;
+		if (tf->nr_levels == SL_FAIR_LEVELS_MAX)
+			break;
+		tf->groups[i] = b->queue.group;
+		tf->entities[i] = b->by_role[SL_ROLE_WAKEE];
+		tf->nr_levels++;
 		if (!b->by_role[SL_ROLE_CURR].known || tf->wakeup.ns)
 			continue;
 		tf->wakeup.ns = now_ns;
 		tf->wakeup.cpu = f->cpu;
-		tf->wakeup.kind = SL_DECISION_WAKEUP;
 		tf->wakeup.level = (uint8_t)i;
-		tf->wakeup.nr_levels = 0;
 		tf->wakeup.task = occupant;
-		tf->wakeup.queue = b->queue;
-		tf->wakeup.curr = b->by_role[SL_ROLE_CURR];
-		tf->wakeup.best = b->by_role[SL_ROLE_BEST];
-		tf->rival = b->by_role[SL_ROLE_WAKEE];
+		tf->wakeup.at.queue = b->queue;
+		tf->wakeup.at.curr = b->by_role[SL_ROLE_CURR];
+		tf->wakeup.at.best = b->by_role[SL_ROLE_BEST];
+		tf->wakeup.at.prev.known = false;
 	}
 	return 0;
+}
+
+/* The next level of prev's hierarchy. Above the one it shares with next, both are the same entity. */
+static bool add_level(struct sl_task_fair *tf, const struct sl_block *b)
+{
+	const struct sl_entity *own = &b->by_role[SL_ROLE_PREV];
+
+	if (tf->nr_levels == SL_FAIR_LEVELS_MAX)
+		return false;
+	if (!own->known)
+		own = &b->by_role[SL_ROLE_NEXT];
+	if (!own->known)
+		return false;
+	tf->entities[tf->nr_levels] = *own;
+	if (!tf->nr_levels)
+		note_lag(tf, b, SL_ROLE_NEXT);
+	tf->groups[tf->nr_levels++] = b->queue.group;
+	return true;
 }
 
 /* Where prev stands now that it stopped: queued again, or asleep with its lag. */
 static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int nr_next,
 		     uint64_t now_ns)
 {
-	unsigned int i, shared = nr_next;
 	struct sl_task_fair *tf;
+	unsigned int i;
 
 	if (prev->fair) {
 		prev->fair->ns = 0;
@@ -169,7 +190,7 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 		tf->sleep_lag = (int64_t)f->lone.lag_or_vprot;
 		if (f->lone.flags & SL_ENTITY_THROTTLED) {
 			tf->ns = now_ns;
-			tf->entity = f->lone;
+			tf->entities[0] = f->lone;
 			tf->lag_known = false;
 			tf->moved = false;
 			tf->nr_levels = 0;
@@ -178,29 +199,14 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 	}
 	/* Its own levels stand behind those of next, which it may share from some level on. */
 	tf->nr_levels = 0;
-	for (i = nr_next; i < f->nr_blocks && tf->nr_levels < SL_FAIR_LEVELS_MAX; i++) {
-		const struct sl_entity *own = &f->blocks[i].by_role[SL_ROLE_PREV];
-
-		if (!own->known)
+	for (i = nr_next; i < f->nr_blocks; i++)
+		if (!add_level(tf, &f->blocks[i]))
 			break;
-		if (!tf->nr_levels) {
-			tf->entity = *own;
-			note_lag(tf, &f->blocks[i], SL_ROLE_NEXT);
-		}
-		tf->groups[tf->nr_levels++] = f->blocks[i].queue.group;
-	}
-	for (i = 0; i < nr_next; i++)
-		if (f->blocks[i].by_role[SL_ROLE_PREV].known) {
-			if (!tf->nr_levels) {
-				tf->entity = f->blocks[i].by_role[SL_ROLE_PREV];
-				note_lag(tf, &f->blocks[i], SL_ROLE_NEXT);
-			}
-			shared = i;
-			break;
-		}
-	for (i = shared; i < nr_next && tf->nr_levels < SL_FAIR_LEVELS_MAX; i++)
-		tf->groups[tf->nr_levels++] = f->blocks[i].queue.group;
-	if (!tf->nr_levels || tf->entity.pid != prev->tid || tf->entity.flags & SL_ENTITY_GROUP)
+	for (i = 0; i < nr_next && !f->blocks[i].by_role[SL_ROLE_PREV].known; i++)
+		;
+	for (; i < nr_next && add_level(tf, &f->blocks[i]); i++)
+		;
+	if (!tf->nr_levels || tf->entities[0].pid != prev->tid || tf->entities[0].flags & SL_ENTITY_GROUP)
 		return 0;
 	tf->ns = now_ns;
 	tf->moved = false;
@@ -208,28 +214,48 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 	return 0;
 }
 
+static int rings_resize(struct sl_cpu_fair *f, uint32_t size)
+{
+	struct sl_decision *ring = malloc(size * sizeof(*ring));
+	struct sl_level *levels = malloc(2 * size * sizeof(*levels));
+	uint64_t nr;
+
+	if (!ring || !levels) {
+		free(ring);
+		free(levels);
+		return -ENOMEM;
+	}
+	for (nr = f->ring_first; nr < f->ring_nr; nr++)
+		ring[nr & (size - 1)] = f->ring[nr & f->ring_mask];
+	for (nr = f->levels_first; nr < f->levels_nr; nr++)
+		levels[nr & (2 * size - 1)] = f->levels[nr & (2 * f->ring_mask + 1)];
+	free(f->ring);
+	free(f->levels);
+	f->ring = ring;
+	f->levels = levels;
+	f->ring_mask = size - 1;
+	return 0;
+}
+
+static struct sl_level *level_at(const struct sl_cpu_fair *f, uint64_t nr)
+{
+	return &f->levels[nr & (2 * f->ring_mask + 1)];
+}
+
 /* A free slot of the ring, which grows while something waits that its oldest entry serves. */
 static struct sl_decision *ring_put(struct sl_cpu_fair *f, uint64_t oldest_ns)
 {
-	uint32_t size = f->ring ? f->ring_mask + 1 : 0, i;
-	struct sl_decision *grown;
+	uint32_t size = f->ring ? f->ring_mask + 1 : 0;
 
-	if (!size || (f->ring_nr >= size && size < SL_DECISIONS_MAX &&
-		      f->ring[f->ring_nr & f->ring_mask].ns > oldest_ns)) {
-		grown = malloc((size ? size * 2 : SL_DECISIONS_MIN) * sizeof(*grown));
-		if (grown) {
-			uint32_t mask = (size ? size * 2 : SL_DECISIONS_MIN) - 1;
-
-			for (i = 0; i < size; i++)
-				grown[(f->ring_nr - size + i) & mask] =
-					f->ring[(f->ring_nr - size + i) & f->ring_mask];
-			free(f->ring);
-			f->ring = grown;
-			f->ring_mask = mask;
-		} else if (!size) {
+	if (!size) {
+		if (rings_resize(f, SL_DECISIONS_MIN))
 			return NULL;
-		}
+	} else if (f->ring_nr - f->ring_first == size && size < SL_DECISIONS_MAX &&
+		   f->ring[f->ring_first & f->ring_mask].ns > oldest_ns) {
+		rings_resize(f, size * 2);	/* without more room the oldest ones go */
 	}
+	if (f->ring_nr - f->ring_first == f->ring_mask + 1ull)
+		f->ring_first++;
 	return &f->ring[f->ring_nr++ & f->ring_mask];
 }
 
@@ -239,13 +265,13 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	enum sl_entity_role role = kind == SL_DECISION_PICK ? SL_ROLE_NEXT : SL_ROLE_CURR;
 	bool taken = take(f, now_ns);
 	struct sl_decision *d;
-	unsigned int nr = 0;
+	unsigned int nr = 0, i;
 
 	if (prev && prev->fair && !taken)
 		prev->fair->ns = prev->fair->wakeup.ns = 0;
 	if (!taken)
 		return 0;
-	while (nr < f->nr_blocks && f->blocks[nr].by_role[role].known)
+	while (nr < f->nr_blocks && nr < SL_FAIR_LEVELS_MAX && f->blocks[nr].by_role[role].known)
 		nr++;
 	if (prev && note_prev(f, prev, nr, now_ns))
 		return -ENOMEM;
@@ -255,31 +281,63 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	if (!d)
 		return -ENOMEM;
 	d->ns = now_ns;
+	d->first_level = f->levels_nr;
+	d->task = occupant;
 	d->cpu = f->cpu;
 	d->kind = (uint8_t)kind;
-	d->level = 0;
-	d->task = occupant;
-	d->queue = f->blocks[0].queue;
-	d->curr = f->blocks[0].by_role[role];
-	d->best = f->blocks[0].by_role[SL_ROLE_BEST];
-	for (d->nr_levels = 0; d->nr_levels < nr && d->nr_levels < SL_FAIR_LEVELS_MAX; d->nr_levels++)
-		d->groups[d->nr_levels] = f->blocks[d->nr_levels].queue.group;
+	d->nr_levels = (uint8_t)nr;
+	for (i = 0; i < nr; i++) {
+		const struct sl_block *b = &f->blocks[i];
+		struct sl_level *l = level_at(f, f->levels_nr++);
+
+		if (f->levels_nr - f->levels_first > 2ull * f->ring_mask + 2)
+			f->levels_first++;
+		l->queue = b->queue;
+		l->curr = b->by_role[role];
+		l->best = b->by_role[SL_ROLE_BEST];
+		l->prev = b->by_role[SL_ROLE_PREV];
+	}
 	return 0;
 }
 
-static uint64_t ring_oldest(const struct sl_cpu_fair *f)
+const struct sl_level *sl_decision_level(const struct sl_cpu_fair *f, const struct sl_decision *d,
+					 unsigned int i)
 {
-	return f->ring_nr > f->ring_mask + 1ull ? f->ring_nr - f->ring_mask - 1 : 0;
+	if (i >= d->nr_levels || d->first_level < f->levels_first)
+		return NULL;
+	return level_at(f, d->first_level + i);
+}
+
+void sl_decision_follow(const struct sl_cpu_fair *f, const struct sl_decision *d,
+			const struct sl_task_fair *tf, struct sl_entity entities[SL_FAIR_LEVELS_MAX])
+{
+	const struct sl_level *l;
+	unsigned int i, k;
+
+	if (tf->nr_levels < 2)
+		return;
+	for (i = 0; (l = sl_decision_level(f, d, i)) != NULL; i++) {
+		const struct sl_entity *shown[] = { &l->curr, &l->best, &l->prev };
+
+		for (k = 1; k < tf->nr_levels; k++) {
+			if (tf->groups[k] != l->queue.group)
+				continue;
+			for (unsigned int s = 0; s < 3; s++)
+				if (shown[s]->known && shown[s]->flags & SL_ENTITY_GROUP &&
+				    shown[s]->group == tf->groups[k - 1])
+					entities[k] = *shown[s];
+		}
+	}
 }
 
 const struct sl_decision *sl_decision_at(const struct sl_cpu_fair *f, uint64_t ns)
 {
 	uint64_t low, high;
 
-	if (!f || !f->ring_nr)
+	if (!f || f->ring_first == f->ring_nr)
 		return NULL;
 	/* The first one behind ns is searched for; those of one instant stay in order. */
-	for (low = ring_oldest(f), high = f->ring_nr; low < high;) {
+	for (low = f->ring_first, high = f->ring_nr; low < high;) {
 		uint64_t mid = low + (high - low) / 2;
 
 		if (f->ring[mid & f->ring_mask].ns <= ns)
@@ -287,12 +345,12 @@ const struct sl_decision *sl_decision_at(const struct sl_cpu_fair *f, uint64_t n
 		else
 			high = mid;
 	}
-	return low > ring_oldest(f) ? &f->ring[(low - 1) & f->ring_mask] : NULL;
+	return low > f->ring_first ? &f->ring[(low - 1) & f->ring_mask] : NULL;
 }
 
 const struct sl_decision *sl_decision_first(const struct sl_cpu_fair *f)
 {
-	return f && f->ring_nr ? &f->ring[ring_oldest(f) & f->ring_mask] : NULL;
+	return f && f->ring_first < f->ring_nr ? &f->ring[f->ring_first & f->ring_mask] : NULL;
 }
 
 const struct sl_decision *sl_decision_after(const struct sl_cpu_fair *f, const struct sl_decision *d)

@@ -25,29 +25,38 @@ enum sl_decision_kind {
 #define SL_DECISIONS_MIN 256
 #define SL_DECISIONS_MAX (16 * 1024)
 
-/* The running (or picked) entity, its queue, and the best other one in the tree. */
+/* A queue at a decision, and what stood in it; each entity known or not. */
+struct sl_level {
+	struct sl_fair_queue queue;
+	struct sl_entity curr;		/* runs, or was picked */
+	struct sl_entity best;		/* the earliest deadline of those eligible, where before curr's */
+	struct sl_entity prev;		/* picks: stopped, and is queued here */
+};
+
 struct sl_decision {
 	uint64_t ns;
+	uint64_t first_level;		/* number of its first level in the ring of levels */
+	uint32_t task;			/* index of the task that runs; UINT32_MAX unknown */
 	uint16_t cpu;			/* that recorded it */
 	uint8_t kind;			/* enum sl_decision_kind */
-	uint8_t nr_levels;		/* of curr's hierarchy: groups[] */
-	uint8_t level;			/* wakeups: the level of the woken task's hierarchy that decided */
-	uint32_t task;			/* index of the task that runs; UINT32_MAX unknown */
-	int32_t groups[SL_FAIR_LEVELS_MAX]; /* curr's queues, from its own to the root's */
-	struct sl_fair_queue queue;	/* of the deciding level; picks and ticks: curr's own */
-	struct sl_entity curr, best;	/* entities in it; known or not */
+	uint8_t nr_levels;		/* of the running task's hierarchy, from its own queue to the root's */
 };
 
 /* What a waiting task brings to decisions. */
 struct sl_task_fair {
 	uint64_t ns;			/* when the following was seen; 0: nothing */
-	struct sl_entity entity;	/* its own, level 0 */
-	int64_t lag;			/* V of its own queue - vruntime */
-	bool lag_known;
 	uint8_t nr_levels;
 	int32_t groups[SL_FAIR_LEVELS_MAX]; /* its queues, from its own to the root's */
-	struct sl_decision wakeup;	/* ns: of this wakeup; curr known: it had a fair rival */
-	struct sl_entity rival;		/* the task's entity at the level of `wakeup` */
+	struct sl_entity entities[SL_FAIR_LEVELS_MAX]; /* its own, and the groups' above it */
+	int64_t lag;			/* V of its own queue - vruntime */
+	bool lag_known;
+	struct {			/* the preemption check of its wakeup */
+		uint64_t ns;		/* 0: none, or no fair task ran there */
+		uint32_t task;		/* as in struct sl_decision */
+		uint16_t cpu;
+		uint8_t level;		/* of the woken task's hierarchy: where both had an entity */
+		struct sl_level at;
+	} wakeup;
 	/* its last sleep */
 	int64_t sleep_lag;		/* lag at its dequeue */
 	bool sleep_lag_known;
@@ -69,8 +78,10 @@ struct sl_cpu_fair {
 	struct sl_entity lone;		/* an entity off every queue, or without one */
 
 	struct sl_decision *ring;
+	struct sl_level *levels;	/* twice as many */
 	uint32_t ring_mask;
-	uint64_t ring_nr;
+	uint64_t ring_nr, levels_nr;	/* ever */
+	uint64_t ring_first, levels_first; /* before these nothing is kept */
 };
 
 void sl_cpu_fair_free(struct sl_cpu_fair *f);	/* NULL is fine */
@@ -96,6 +107,16 @@ void sl_decision_moved(struct sl_task *t);
  */
 int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t occupant,
 		     struct sl_task *prev, uint64_t oldest_ns, uint64_t now_ns);
+
+/* Level i of d, which lies in f's ring; NULL: no longer there. */
+const struct sl_level *sl_decision_level(const struct sl_cpu_fair *f, const struct sl_decision *d,
+					 unsigned int i);
+/*
+ * Where the groups above a waiting task stood after d: entities[], as they were
+ * before it, is brought up to date from what d shows of them.
+ */
+void sl_decision_follow(const struct sl_cpu_fair *f, const struct sl_decision *d,
+			const struct sl_task_fair *tf, struct sl_entity entities[SL_FAIR_LEVELS_MAX]);
 
 /* The latest decision of the ring at or before ns; NULL: none, or no longer there. */
 const struct sl_decision *sl_decision_at(const struct sl_cpu_fair *f, uint64_t ns);

@@ -22,18 +22,11 @@ bool sl_eevdf_knows(const struct sl_task *t)
 	return t->fair && t->fair->ns && t->fair->ns == t->queued_ns && !t->fair->moved;
 }
 
-static void start(struct sl_fair_decision *r, const struct sl_decision *d)
+static void start(struct sl_fair_decision *r, enum sl_decided_at at, uint64_t ns)
 {
-	static const enum sl_decided_at at[] = {
-		[SL_DECISION_WAKEUP] = SL_DECIDED_AT_WAKEUP,
-		[SL_DECISION_PICK] = SL_DECIDED_AT_PICK,
-		[SL_DECISION_PICK_AGAIN] = SL_DECIDED_AT_PICK_AGAIN,
-		[SL_DECISION_TICK] = SL_DECIDED_AT_TICK,
-	};
-
 	*r = (struct sl_fair_decision){
-		.at = at[d->kind],
-		.ns = d->ns,
+		.at = at,
+		.ns = ns,
 		.below = SL_CAUSE_NONE,
 		.level = -1,
 		.rival_tid = -1,
@@ -56,38 +49,38 @@ static void against(struct sl_fair_decision *r, const struct sl_entity *own,
 }
 
 /*
- * own waits in the queue of d, whose running entity is d->curr. Which comparison kept
+ * own waits in the queue of l, whose running entity is l->curr. Which comparison kept
  * it there? `protect`: the running one's protection counted.
  */
-static struct sl_verdict compare(const struct sl_decision *d, const struct sl_entity *own,
+static struct sl_verdict compare(const struct sl_level *l, const struct sl_entity *own,
 				 bool protect, struct sl_fair_decision *r)
 {
-	const struct sl_entity *curr = &d->curr, *best = &d->best;
+	const struct sl_entity *curr = &l->curr, *best = &l->best;
 	struct sl_verdict v = { SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN };
-	bool curr_eligible = sl_eevdf_eligible(&d->queue, curr, curr->vruntime);
+	bool curr_eligible = sl_eevdf_eligible(&l->queue, curr, curr->vruntime);
 	int64_t protected_ns = sl_eevdf_protected(curr);
 
-	r->lag_ns = (int64_t)(sl_eevdf_avg(&d->queue, curr) - own->vruntime);
+	r->lag_ns = (int64_t)(sl_eevdf_avg(&l->queue, curr) - own->vruntime);
 	r->slice_ns = own->slice > 0 ? own->slice : SL_NO_VALUE;
 	if (curr->flags & SL_ENTITY_VPROT)
 		r->protected_ns = protected_ns;
 	r->curr_weight = curr->weight;
 	against(r, own, curr);
 
-	if (!sl_eevdf_eligible(&d->queue, curr, own->vruntime)) {
+	if (!sl_eevdf_eligible(&l->queue, curr, own->vruntime)) {
 		v.cause = SL_CAUSE_INELIGIBLE;
 		v.confidence = SL_CONF_EXACT;
 		r->by_ns = -r->lag_ns;
 		return v;
 	}
-	if (d->queue.buddy && d->queue.buddy == curr->pid && !(curr->flags & SL_ENTITY_GROUP)) {
+	if (l->queue.buddy && l->queue.buddy == curr->pid && !(curr->flags & SL_ENTITY_GROUP)) {
 		/* set_next_entity() clears the buddy: it is still one only where it was not taken as one */
 		v.cause = SL_CAUSE_BUDDY;
 		v.confidence = SL_CONF_DERIVED;
 		return v;
 	}
 	if (best->known && best->pid != own->pid && sl_vtime_before(best->deadline, own->deadline) &&
-	    sl_eevdf_eligible(&d->queue, curr, best->vruntime)) {
+	    sl_eevdf_eligible(&l->queue, curr, best->vruntime)) {
 		/* Whoever runs, this one would have come first. */
 		if (!curr_eligible || !sl_vtime_before(curr->deadline, best->deadline))
 			against(r, own, best);
@@ -120,96 +113,83 @@ static void lift(struct sl_verdict *v, struct sl_fair_decision *r)
 		v->confidence = SL_CONF_DERIVED;	/* that it was there is seen, not what it said */
 }
 
-static bool judge_wakeup(const struct sl_why_context *ctx, const struct sl_task *t,
-			 struct sl_verdict *v, struct sl_fair_decision *r)
+bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_task *t,
+			   struct sl_verdict *v, struct sl_fair_decision *r)
 {
-	const struct sl_decision *d = &t->fair->wakeup;
-	const struct sl_entity *own = &t->fair->rival, *curr = &d->curr;
-	bool low_policy = t->fair->entity.flags & (SL_ENTITY_IDLE | SL_ENTITY_BATCH) ||
+	const struct sl_task_fair *tf = t->fair;
+	const struct sl_level *l = &tf->wakeup.at;
+	const struct sl_entity *own = &tf->entities[tf->wakeup.level], *curr = &l->curr;
+	bool low_policy = tf->entities[0].flags & (SL_ENTITY_IDLE | SL_ENTITY_BATCH) ||
 			  t->policy == POLICY_BATCH || t->policy == POLICY_IDLE;
 	bool own_idle = own->flags & SL_ENTITY_IDLE, curr_idle = curr->flags & SL_ENTITY_IDLE;
 	bool shorter = own->slice > 0 && curr->slice > 0 && own->slice < curr->slice;
 
-	start(r, d);
-	r->level = d->level;
-	r->group = d->queue.group;
+	start(r, SL_DECIDED_AT_WAKEUP, tf->wakeup.ns);
+	r->level = tf->wakeup.level;
+	r->group = l->queue.group;
+	against(r, own, curr);
 	v->cause = SL_CAUSE_NO_WAKEUP_PREEMPT;
-	v->confidence = SL_CONF_EXACT;
+	/* A new task's check follows sched_wakeup_new (wake_up_new_task(), 6.1 to 7.3). */
+	v->confidence = t->wait_kind == SL_WAIT_FORK ? SL_CONF_DERIVED : SL_CONF_EXACT;
 	if (ctx->no_wakeup_preemption)
 		return true;
-	if (own_idle != curr_idle) {
-		against(r, own, curr);
+	if (own_idle != curr_idle)
 		return own_idle;	/* the other way round it preempts */
-	}
-	if (low_policy) {
-		against(r, own, curr);
+	if (low_policy)
 		return true;
-	}
-	*v = compare(d, own, !(shorter && !ctx->no_preempt_short), r);
+	*v = compare(l, own, !(shorter && !ctx->no_preempt_short), r);
+	if (v->confidence == SL_CONF_EXACT && t->wait_kind == SL_WAIT_FORK)
+		v->confidence = SL_CONF_DERIVED;
 	if (curr->flags & SL_ENTITY_GROUP || own->flags & SL_ENTITY_GROUP)
 		lift(v, r);
 	return true;
 }
 
 /* The first queue, from t's own upwards, that the running task's hierarchy has as well. */
-static bool common_queue(const struct sl_task_fair *tf, const struct sl_decision *d,
-			 unsigned int *ret_own, unsigned int *ret_curr)
+static const struct sl_level *common_level(const struct sl_task_fair *tf, const struct sl_cpu_fair *f,
+					   const struct sl_decision *d, unsigned int *ret_own,
+					   unsigned int *ret_curr)
 {
+	const struct sl_level *l;
 	unsigned int i, j;
 
 	for (i = 0; i < tf->nr_levels; i++)
-		for (j = 0; j < d->nr_levels; j++)
-			if (tf->groups[i] == d->groups[j]) {
+		for (j = 0; (l = sl_decision_level(f, d, j)) != NULL; j++)
+			if (tf->groups[i] == l->queue.group) {
 				*ret_own = i;
 				*ret_curr = j;
-				return true;
+				return l;
 			}
-	return false;
+	return NULL;
 }
 
-/*
- * Not every snapshot was taken at the decision itself: a new task's check follows
- * sched_wakeup_new (wake_up_new_task(), 6.1 to 7.3), and when a pick chooses the
- * running task again, the runqueue is unlocked by the time that is told (__schedule()).
- */
-static bool taken_beside(const struct sl_task *t, const struct sl_decision *d)
+bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const struct sl_decision *d,
+		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX],
+		    struct sl_verdict *v, struct sl_fair_decision *r)
 {
-	return d->kind == SL_DECISION_PICK_AGAIN ||
-	       (d->kind == SL_DECISION_WAKEUP && t->wait_kind == SL_WAIT_FORK);
-}
-
-static bool judge(const struct sl_why_context *ctx, const struct sl_task *t,
-		  const struct sl_decision *d, struct sl_verdict *v, struct sl_fair_decision *r)
-{
+	static const enum sl_decided_at at[] = {
+		[SL_DECISION_PICK] = SL_DECIDED_AT_PICK,
+		[SL_DECISION_PICK_AGAIN] = SL_DECIDED_AT_PICK_AGAIN,
+		[SL_DECISION_TICK] = SL_DECIDED_AT_TICK,
+	};
+	const struct sl_level *l;
 	unsigned int own, curr;
 
-	if (d->kind == SL_DECISION_WAKEUP)
-		return judge_wakeup(ctx, t, v, r);
-	if (!common_queue(t->fair, d, &own, &curr))
+	l = common_level(t->fair, f, d, &own, &curr);
+	if (!l)
 		return false;
-	start(r, d);
+	start(r, at[d->kind], d->ns);
 	r->level = (int)own;
-	r->group = t->fair->groups[own];
-	if (own || curr) {
-		/* The groups' own entities are not in this snapshot. */
-		v->cause = SL_CAUSE_GROUP_LEVEL;
-		v->confidence = SL_CONF_EXACT;
-		r->rival_tid = d->curr.pid;
-		r->rival_slice_ns = d->curr.slice > 0 ? d->curr.slice : SL_NO_VALUE;
-		r->slice_ns = t->fair->entity.slice > 0 ? t->fair->entity.slice : SL_NO_VALUE;
-		return true;
-	}
+	r->group = l->queue.group;
 	/* A pick is over, its protection was the previous one's; else that of the running one holds. */
-	*v = compare(d, &t->fair->entity, d->kind != SL_DECISION_PICK, r);
-	return true;
-}
-
-bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
-		    const struct sl_decision *d, struct sl_verdict *v, struct sl_fair_decision *r)
-{
-	if (!judge(ctx, t, d, v, r))
-		return false;
-	if (v->confidence == SL_CONF_EXACT && taken_beside(t, d))
+	*v = compare(l, &entities[own], d->kind != SL_DECISION_PICK, r);
+	if (own || curr) {
+		/* That it lay between groups is certain; a waiting group's entity may have been reweighted. */
+		lift(v, r);
+		v->confidence = SL_CONF_EXACT;
+	}
+	/* The runqueue is unlocked by the time that a repeated pick is told (__schedule(), 6.18). */
+	if (v->confidence == SL_CONF_EXACT && d->kind == SL_DECISION_PICK_AGAIN)
 		v->confidence = SL_CONF_DERIVED;
 	return true;
 }

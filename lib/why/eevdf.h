@@ -13,11 +13,14 @@
 bool sl_eevdf_knows(const struct sl_task *t);
 
 /*
- * What the decision says of t, which waits behind d's running task. False: nothing.
- * ret_decision is filled in except for the rival's name.
+ * What the check at its own wakeup, or a later decision on its CPU, says of t. entities:
+ * where t and the groups above it stood then. False: nothing. ret_decision is filled in
+ * except for the rival's name.
  */
-bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
-		    const struct sl_decision *d, struct sl_verdict *ret_verdict,
-		    struct sl_fair_decision *ret_decision);
+bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_task *t,
+			   struct sl_verdict *ret_verdict, struct sl_fair_decision *ret_decision);
+bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const struct sl_decision *d,
+		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX],
+		    struct sl_verdict *ret_verdict, struct sl_fair_decision *ret_decision);
 
 #endif

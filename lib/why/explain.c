@@ -175,6 +175,7 @@ struct build {
 	const struct sl_closing *closing;
 	struct sl_explained *r;
 	struct resched *resched;	/* NULL: none was seen */
+	uint64_t followed_ns;		/* x->entities[] is up to date until then; 0: not begun */
 	uint64_t occupant_since_ns;	/* resched speaks of the occupant from then on */
 	bool wanted;			/* false: only sums */
 	unsigned int fold_above;	/* 0: never */
@@ -287,20 +288,47 @@ static void name_rival(const struct sl_engine *e, struct sl_fair_decision *d)
 		memcpy(d->rival_comm, rival->comm, sizeof(d->rival_comm));
 }
 
-/* The decision that was in force over t at an instant, and the instant of the next one. */
+/*
+ * The decision that was in force over t at an instant, and the instant of the next one.
+ * *ret_wakeup: until something is decided after it, the check at its own wakeup is the latest.
+ */
 static const struct sl_decision *decision_at(const struct build *b, const struct sl_interval *iv,
-					     uint64_t at_ns, uint64_t *ret_until_ns)
+					     uint64_t at_ns, bool *ret_wakeup, uint64_t *ret_until_ns)
 {
-	const struct sl_task *t = b->closing->task;
+	const struct sl_task_fair *tf = b->closing->task->fair;
 	const struct sl_cpu_fair *f = b->e->cpus.at[iv->cpu]->fair;
 	const struct sl_decision *d = sl_decision_at(f, at_ns), *next;
 
 	next = d ? sl_decision_after(f, d) : sl_decision_first(f);
 	*ret_until_ns = next && next->ns > at_ns ? next->ns : SL_TIME_NONE;
-	/* Until something is decided after it, the check at its own wakeup is the latest. */
-	if (t->fair->wakeup.ns && iv->ran_at_queueing && (!d || d->ns < t->fair->ns))
-		return &t->fair->wakeup;
-	return d && (d->ns >= t->fair->ns || !iv->ran_at_queueing) ? d : NULL;
+	*ret_wakeup = tf->wakeup.ns && iv->ran_at_queueing && (!d || d->ns < tf->ns);
+	return d && (d->ns >= tf->ns || !iv->ran_at_queueing) ? d : NULL;
+}
+
+/* Decisions up to d move the groups above t; those behind are not looked at yet. */
+static void follow_groups(struct build *b, const struct sl_cpu_fair *f, const struct sl_decision *d)
+{
+	const struct sl_task_fair *tf = b->closing->task->fair;
+	const struct sl_decision *at;
+
+	if (!b->followed_ns) {
+		memcpy(b->x->entities, tf->entities, sizeof(b->x->entities));
+		b->followed_ns = tf->ns;
+	}
+	if (tf->nr_levels < 2)
+		return;
+	at = sl_decision_at(f, b->followed_ns);
+	for (at = at ? sl_decision_after(f, at) : sl_decision_first(f); at && at->ns <= d->ns;
+	     at = sl_decision_after(f, at)) {
+		sl_decision_follow(f, at, tf, b->x->entities);
+		b->followed_ns = at->ns;
+	}
+}
+
+static const char *decided_by(enum sl_decision_kind kind)
+{
+	return sl_event_kind_name(kind == SL_DECISION_PICK ? SL_EV_SWITCH :
+				  kind == SL_DECISION_TICK ? SL_EV_TICK : SL_EV_PICKED_AGAIN);
 }
 
 /* A stretch behind a fair task, one segment per decision that held the task there. */
@@ -308,28 +336,41 @@ static int emit_fair(struct build *b, struct sl_segment seg, const struct sl_int
 		     uint64_t from_ns, uint64_t to_ns, struct sl_verdict v)
 {
 	const struct sl_task *t = b->closing->task;
+	const struct sl_cpu_fair *f;
 	int ret = 0;
 
 	if (iv->cpu < 0 || iv->summed || !sl_eevdf_knows(t) ||
 	    (v.cause != SL_CAUSE_FAIR_UNDETERMINED && v.cause != SL_CAUSE_NO_WAKEUP_PREEMPT))
 		return emit_part(b, seg, from_ns, to_ns, v);
+	f = b->e->cpus.at[iv->cpu]->fair;
 	while (from_ns < to_ns && !ret) {
 		struct sl_segment part = seg;
 		struct sl_verdict pv = { SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN };
+		uint32_t occupant = iv->occupant ? iv->occupant->index : UINT32_MAX;
 		uint64_t until_ns;
-		const struct sl_decision *d = decision_at(b, iv, from_ns, &until_ns);
+		bool wakeup, told = false;
+		const struct sl_decision *d = decision_at(b, iv, from_ns, &wakeup, &until_ns);
 
 		if (until_ns > to_ns)
 			until_ns = to_ns;
-		if (d && iv->occupant && d->task == iv->occupant->index &&
-		    sl_eevdf_judge(&b->x->context, t, d, &pv, &part.decision)) {
-			pv.confidence = limit(b->x, b->closing, pv.confidence);
-			part.evidence_event = d->kind == SL_DECISION_WAKEUP ? "sched_wakeup" :
-					      d->kind == SL_DECISION_PICK ? "sched_switch" :
-					      d->kind == SL_DECISION_TICK ? "tick" : "picked_again";
-			part.evidence_ns = d->ns;
+		if (wakeup && t->fair->wakeup.task == occupant) {
+			told = sl_eevdf_judge_wakeup(&b->x->context, t, &pv, &part.decision);
+			part.evidence_event = "sched_wakeup";
+			part.evidence_cpu = t->fair->wakeup.cpu;
+		} else if (d && d->task == occupant) {
+			follow_groups(b, f, d);
+			told = sl_eevdf_judge(t, f, d, b->x->entities, &pv, &part.decision);
+			part.evidence_event = decided_by((enum sl_decision_kind)d->kind);
 			part.evidence_cpu = d->cpu;
+		}
+		if (told) {
+			pv.confidence = limit(b->x, b->closing, pv.confidence);
+			part.evidence_ns = part.decision.ns;
 			name_rival(b->e, &part.decision);
+		} else {
+			part = seg;
+			pv.cause = SL_CAUSE_FAIR_UNDETERMINED;
+			pv.confidence = SL_CONF_UNKNOWN;
 		}
 		ret = emit_part(b, part, from_ns, until_ns, pv);
 		from_ns = until_ns;

@@ -10,6 +10,7 @@
 #ifndef SL_WHY_EXPLAIN_H
 #define SL_WHY_EXPLAIN_H
 
+#include "sched/eevdf.h"
 #include "sched/topology.h"
 #include "schedlat/wait.h"
 #include "wait/engine.h"
@@ -54,6 +55,8 @@ struct sl_explained {
 
 struct sl_explainer {
 	struct sl_why_context context;
+	/* scratch: where the waiting task and the groups above it stand */
+	struct sl_entity entities[SL_FAIR_LEVELS_MAX];
 };
 
 /* 0 or -ENOMEM */
