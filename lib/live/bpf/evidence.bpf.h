@@ -14,6 +14,7 @@
 #define POLICY_BATCH 3
 #define POLICY_IDLE 5
 #define POLICY_EXT 7
+#define NO_GROUP 0		/* no group has this id */
 #define PRIO_FAIR 100		/* the first static priority that is not real-time */
 
 /* Since 6.2; no kernel with EEVDF is older. */
@@ -225,7 +226,10 @@ static __always_inline void add_queue(struct sl_bpf_header *h, struct sl_bpf_par
 	part->queue.zero_vruntime = zero;
 }
 
-/* p: the task, or the one through which a group is seen; NULL: none. q: NULL when unknown. */
+/*
+ * p: the task, or the one through which a group is seen; NULL: none. q: NULL when unknown.
+ * group: that of q, for an entity of a group its own, NO_GROUP to have it looked up.
+ */
 static __always_inline void add_entity(struct sl_bpf_header *h, struct sl_bpf_part *parts,
 				       const struct sched_entity *se, const struct cfs_rq *q,
 				       const struct task_struct *p, int role, int level, int group,
@@ -250,7 +254,8 @@ static __always_inline void add_entity(struct sl_bpf_header *h, struct sl_bpf_pa
 			flags |= SL_ENTITY_IDLE;
 		if (bpf_core_field_exists(struct cfs_rq, throttle_count) && own->throttle_count)
 			flags |= SL_ENTITY_THROTTLED;
-		group = queue_group(own);
+		if (group == NO_GROUP)
+			group = queue_group(own);
 	} else if (p) {
 		policy = p->policy;
 		if (policy == POLICY_IDLE)
@@ -289,7 +294,7 @@ static __always_inline void add_entity(struct sl_bpf_header *h, struct sl_bpf_pa
 	part->level = level;
 	part->flags = flags;
 	part->qcpu = 0;
-	part->entity.group = group;
+	part->entity.group = group == NO_GROUP ? queue_group(se->cfs_rq) : group;
 	part->entity.pid = p ? p->pid : 0;
 	part->entity.weight = entity_weight(se);
 	part->entity.slice = se->slice;
@@ -358,14 +363,14 @@ static __always_inline struct sched_entity *find_best(const struct cfs_rq *q,
 
 static __always_inline void add_best(struct sl_bpf_header *h, struct sl_bpf_part *parts,
 				     const struct cfs_rq *q, const struct sums *sums,
-				     u64 deadline, int level, int group)
+				     u64 deadline, int level)
 {
 	struct sched_entity *best = find_best(q, sums, deadline);
 
 	if (best)
 		add_entity(h, parts, best, q,
 			   best->my_q && !has_flat() ? NULL : entity_task(best), SL_ROLE_BEST,
-			   level, group, false);
+			   level, NO_GROUP, false);
 }
 
 static __always_inline u32 task_cpu(const struct task_struct *p)
@@ -393,7 +398,7 @@ static __always_inline void add_wakee(struct sl_bpf_header *h, struct sl_bpf_par
 	bool met = false;
 	struct sums sums;
 	struct cfs_rq *q;
-	int level, group;
+	int level, group, own_group = NO_GROUP;
 
 	for (level = 0; level < SL_BPF_LEVELS_MAX; level++) {
 		q = entity_queue(se);
@@ -404,17 +409,19 @@ static __always_inline void add_wakee(struct sl_bpf_header *h, struct sl_bpf_par
 		group = queue_group(se->cfs_rq);
 		add_queue(h, parts, q, se->cfs_rq, level, qcpu, has_flat() ? 1 : group, &sums);
 		curr = q->curr;
-		add_entity(h, parts, se, q, p, SL_ROLE_WAKEE, level, group,
+		add_entity(h, parts, se, q, p, SL_ROLE_WAKEE, level, level ? own_group : group,
 			   with_lag && !level && curr != se);
 		if (curr && curr != se && !met && curr->on_rq) {
 			met = true;
 			curr = as_entity(curr);
-			add_entity(h, parts, curr, q, queue_task(q), SL_ROLE_CURR, level, group, false);
-			add_best(h, parts, q, &sums, se->deadline, level, group);
+			add_entity(h, parts, curr, q, queue_task(q), SL_ROLE_CURR, level, NO_GROUP,
+				   false);
+			add_best(h, parts, q, &sums, se->deadline, level);
 		}
 		if (is_last_level(se))
 			return;
 		se = as_entity(se->parent);
+		own_group = group;
 	}
 	h->truncated = 1;
 }
@@ -430,7 +437,7 @@ static __always_inline void add_running(struct sl_bpf_header *h, struct sl_bpf_p
 	struct sched_entity *se = as_entity(&p->se), *prev_se = NULL;
 	struct sums sums;
 	struct cfs_rq *q;
-	int level, group, i;
+	int level, group, own_group = NO_GROUP, i;
 
 	if (prev) {
 		prev_se = as_entity(&prev->se);
@@ -451,20 +458,22 @@ static __always_inline void add_running(struct sl_bpf_header *h, struct sl_bpf_p
 		}
 		group = queue_group(se->cfs_rq);
 		add_queue(h, parts, q, se->cfs_rq, level, cpu, has_flat() ? 1 : group, &sums);
-		add_entity(h, parts, se, q, p, role, level, group, false);
+		add_entity(h, parts, se, q, p, role, level, level ? own_group : group, false);
 		if (prev && !*ret_shared && (has_flat() || prev_se->depth == se->depth)) {
 			if (entity_queue(prev_se) == q) {
 				*ret_shared = q;
-				add_entity(h, parts, prev_se, q, prev, SL_ROLE_PREV, level, group, false);
+				add_entity(h, parts, prev_se, q, prev, SL_ROLE_PREV, level, NO_GROUP,
+					   false);
 			} else {
 				prev_se = as_entity(prev_se->parent);
 			}
 		}
 		if (levels > 1)
-			add_best(h, parts, q, &sums, se->deadline, level, group);
+			add_best(h, parts, q, &sums, se->deadline, level);
 		if (is_last_level(se))
 			return;
 		se = as_entity(se->parent);
+		own_group = group;
 	}
 	if (levels > 1)
 		h->truncated = 1;
@@ -477,7 +486,7 @@ static __always_inline void add_prev(struct sl_bpf_header *h, struct sl_bpf_part
 	struct sched_entity *se = as_entity(&p->se);
 	struct sums sums;
 	struct cfs_rq *q;
-	int level, group;
+	int level, group, own_group = NO_GROUP;
 
 	for (level = 0; level < SL_BPF_LEVELS_MAX; level++) {
 		q = entity_queue(se);
@@ -485,10 +494,11 @@ static __always_inline void add_prev(struct sl_bpf_header *h, struct sl_bpf_part
 			return;
 		group = queue_group(se->cfs_rq);
 		add_queue(h, parts, q, se->cfs_rq, level, cpu, has_flat() ? 1 : group, &sums);
-		add_entity(h, parts, se, q, p, SL_ROLE_PREV, level, group, false);
+		add_entity(h, parts, se, q, p, SL_ROLE_PREV, level, level ? own_group : group, false);
 		if (is_last_level(se))
 			return;
 		se = as_entity(se->parent);
+		own_group = group;
 	}
 	h->truncated = 1;
 }

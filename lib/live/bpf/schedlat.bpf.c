@@ -61,34 +61,40 @@ struct number_record {
 	struct sl_bpf_part parts[SL_BPF_PARTS_MAX];
 };
 
-static __always_inline struct sl_bpf_cpu *this_cpu(void)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&cpus, &cpu);
-}
-
-/* 0: outside of the recording. */
-static __always_inline u64 now(void)
-{
+/* One run of a program. */
+struct run {
 	u64 ts;
+	struct sl_bpf_cpu *c;
+	u32 cpu;
+};
 
-	if (!control.on)
-		return 0;
-	ts = bpf_ktime_get_ns();
-	return ts >= control.start_ns && ts < control.stop_ns ? ts : 0;
+static __always_inline bool find_cpu(struct run *run)
+{
+	run->cpu = bpf_get_smp_processor_id();
+	run->c = bpf_map_lookup_elem(&cpus, &run->cpu);
+	return run->c;
 }
 
-static __always_inline void fill_header(struct sl_bpf_header *h, u64 ts, u32 kind)
+/* false: outside of the recording. */
+static __always_inline bool begin(struct run *run)
+{
+	if (!control.on)
+		return false;
+	run->ts = bpf_ktime_get_ns();
+	return run->ts >= control.start_ns && run->ts < control.stop_ns && find_cpu(run);
+}
+
+static __always_inline void fill_header(struct sl_bpf_header *h, const struct run *run,
+					u32 kind)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	u32 bits = 0;
 
 	if (bpf_core_field_exists(struct task_struct, thread_info) && control.tif_resched)
 		bits = current->thread_info.flags >> (control.tif_resched & 63) & control.tif_mask;
-	h->ts = ts;
+	h->ts = run->ts;
 	h->common_pid = current->pid;
-	h->cpu = bpf_get_smp_processor_id();
+	h->cpu = run->cpu;
 	h->kind = kind;
 	h->nr_parts = 0;
 	h->resched = bits;
@@ -160,19 +166,15 @@ static __always_inline bool is_own(const struct task_struct *p)
 
 static __always_inline int wake(struct task_struct *p, u32 kind)
 {
-	struct sl_bpf_cpu *c;
 	struct wake_record *r;
-	u64 ts = now();
+	struct run run;
 
-	if (!ts || is_own(p))
+	if (is_own(p) || !begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	r = get_buffer(c);
+	r = get_buffer(run.c);
 	if (!r)
 		return 0;
-	fill_header(&r->h, ts, kind);
+	fill_header(&r->h, &run, kind);
 	copy_comm(r->payload.comm, p->comm);
 	r->payload.pid = p->pid;
 	r->payload.cpu = task_cpu(p);
@@ -190,8 +192,8 @@ static __always_inline int wake(struct task_struct *p, u32 kind)
 			add_ext(&r->h, r->parts, p, SL_ROLE_WAKEE);
 		}
 	}
-	send(c, &r->h, RECORD_LEN(r));
-	put_buffer(c);
+	send(run.c, &r->h, RECORD_LEN(r));
+	put_buffer(run.c);
 	return 0;
 }
 
@@ -226,20 +228,16 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 {
 	struct cfs_rq *shared = NULL;
 	struct switch_record *r;
-	struct sl_bpf_cpu *c;
 	bool prev_queued;
-	u64 ts = now();
+	struct run run;
 	u32 state;
 
-	if (!ts)
+	if (!begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	r = get_buffer(c);
+	r = get_buffer(run.c);
 	if (!r)
 		return 0;
-	fill_header(&r->h, ts, SL_BPF_SWITCH);
+	fill_header(&r->h, &run, SL_BPF_SWITCH);
 	/* The state may change under us; the tracepoint has the one that was acted on, since 5.18. */
 	state = (config.has_prev_state ? prev_state : task_state(prev)) | prev->exit_state;
 	copy_comm(r->payload.prev_comm, prev->comm);
@@ -253,19 +251,19 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		prev_queued = prev->se.on_rq && is_fair(prev);
 		if (is_fair(next))
 			add_running(&r->h, r->parts, next, prev_queued ? prev : NULL, SL_ROLE_NEXT,
-				    r->h.cpu, SL_BPF_LEVELS_MAX, &shared);
+				    run.cpu, SL_BPF_LEVELS_MAX, &shared);
 		else if (is_ext(next))
 			add_ext(&r->h, r->parts, next, SL_ROLE_NEXT);
 		if (prev_queued)
-			add_prev(&r->h, r->parts, prev, r->h.cpu, shared);
+			add_prev(&r->h, r->parts, prev, run.cpu, shared);
 		else if (is_fair(prev))
 			add_entity(&r->h, r->parts, as_entity(&prev->se), NULL, prev, SL_ROLE_PREV,
 				   0, has_groups() ? queue_group(prev->se.cfs_rq) : 0, true);
 		else if (is_ext(prev))
 			add_ext(&r->h, r->parts, prev, SL_ROLE_PREV);
 	}
-	send(c, &r->h, RECORD_LEN(r));
-	put_buffer(c);
+	send(run.c, &r->h, RECORD_LEN(r));
+	put_buffer(run.c);
 	return 0;
 }
 
@@ -273,18 +271,14 @@ SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
 {
 	struct migrate_record *r;
-	struct sl_bpf_cpu *c;
-	u64 ts = now();
+	struct run run;
 
-	if (!ts || is_own(p))
+	if (is_own(p) || !begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	r = get_buffer(c);
+	r = get_buffer(run.c);
 	if (!r)
 		return 0;
-	fill_header(&r->h, ts, SL_BPF_MIGRATE);
+	fill_header(&r->h, &run, SL_BPF_MIGRATE);
 	copy_comm(r->payload.comm, p->comm);
 	r->payload.pid = p->pid;
 	r->payload.orig_cpu = task_cpu(p);
@@ -294,8 +288,8 @@ int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
 	if (config.evidence && has_eevdf() && is_fair(p) && !p->se.on_rq)
 		add_entity(&r->h, r->parts, as_entity(&p->se), NULL, p, SL_ROLE_LEAVING, 0,
 			   has_groups() ? queue_group(p->se.cfs_rq) : 0, true);
-	send(c, &r->h, RECORD_LEN(r));
-	put_buffer(c);
+	send(run.c, &r->h, RECORD_LEN(r));
+	put_buffer(run.c);
 	return 0;
 }
 
@@ -319,69 +313,59 @@ SEC("tp_btf/sched_set_need_resched_tp")
 int BPF_PROG(need_resched, struct task_struct *curr, int cpu, int tif)
 {
 	struct number_record *r;
-	struct sl_bpf_cpu *c;
-	u64 ts;
+	struct run run;
 
 	learn_tif(curr, tif);
-	ts = now();
-	if (!ts)
+	if (!begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	r = get_buffer(c);
+	r = get_buffer(run.c);
 	if (!r)
 		return 0;
-	fill_header(&r->h, ts, SL_BPF_NEED_RESCHED);
+	fill_header(&r->h, &run, SL_BPF_NEED_RESCHED);
 	r->payload.a = cpu;
 	r->payload.b = tif;
-	if (config.evidence && has_eevdf() && curr->se.on_rq && is_fair(curr)) {
+	/* A task on its way to sleep will be switched out anyhow. */
+	if (config.evidence && has_eevdf() && curr->se.on_rq && is_fair(curr) &&
+	    !task_state(curr)) {
 		struct cfs_rq *shared = NULL;
 
 		add_running(&r->h, r->parts, curr, NULL, SL_ROLE_CURR, cpu, 1, &shared);
 	}
-	send(c, &r->h, RECORD_LEN(r));
-	put_buffer(c);
+	send(run.c, &r->h, RECORD_LEN(r));
+	put_buffer(run.c);
 	return 0;
 }
 
 /* The running task looked at again; from the outside only: the runqueue is not locked. */
-static __always_inline void again(u64 ts, struct task_struct *p, u32 kind)
+static __always_inline void again(const struct run *run, struct task_struct *p, u32 kind)
 {
 	struct cfs_rq *shared = NULL;
 	struct number_record *r;
-	struct sl_bpf_cpu *c;
 
-	c = this_cpu();
-	if (!c)
-		return;
-	r = get_buffer(c);
+	r = get_buffer(run->c);
 	if (!r)
 		return;
-	fill_header(&r->h, ts, kind);
+	fill_header(&r->h, run, kind);
 	r->payload.a = p->pid;
 	r->payload.b = 0;
 	if (config.evidence && has_eevdf() && p->se.on_rq && is_fair(p))
-		add_running(&r->h, r->parts, p, NULL, SL_ROLE_CURR, r->h.cpu, SL_BPF_LEVELS_MAX,
+		add_running(&r->h, r->parts, p, NULL, SL_ROLE_CURR, run->cpu, SL_BPF_LEVELS_MAX,
 			    &shared);
-	send(c, &r->h, RECORD_LEN(r));
-	put_buffer(c);
+	send(run->c, &r->h, RECORD_LEN(r));
+	put_buffer(run->c);
 }
 
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(picked_again, bool is_switch)
 {
 	struct task_struct *current;
-	u64 ts;
+	struct run run;
 
-	if (is_switch)
-		return 0;
-	ts = now();
-	if (!ts)
+	if (is_switch || !begin(&run))
 		return 0;
 	current = bpf_get_current_task_btf();
 	if (current->pid)
-		again(ts, current, SL_BPF_PICKED_AGAIN);
+		again(&run, current, SL_BPF_PICKED_AGAIN);
 	return 0;
 }
 
@@ -411,18 +395,14 @@ static __always_inline int number(u32 kind, int a, int b)
 		struct sl_bpf_header h;
 		struct sl_bpf_number payload;
 	} r;
-	struct sl_bpf_cpu *c;
-	u64 ts = now();
+	struct run run;
 
-	if (!ts)
+	if (!begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	fill_header(&r.h, ts, kind);
+	fill_header(&r.h, &run, kind);
 	r.payload.a = a;
 	r.payload.b = b;
-	send(c, &r.h, sizeof(r));
+	send(run.c, &r.h, sizeof(r));
 	return 0;
 }
 
@@ -450,13 +430,10 @@ VECTOR(irq_work, SL_BPF_VECTOR_IRQ_WORK)
 SEC("tp_btf/local_timer_entry")
 int BPF_PROG(local_timer_entry, int vector)
 {
-	struct sl_bpf_cpu *c;
+	struct run run;
 
-	if (!control.on)
-		return 0;
-	c = this_cpu();
-	if (c)
-		c->exec_start = bpf_get_current_task_btf()->se.exec_start;
+	if (control.on && find_cpu(&run))
+		run.c->exec_start = bpf_get_current_task_btf()->se.exec_start;
 	return config.irq ? number(SL_BPF_VECTOR_ENTRY, vector, SL_BPF_VECTOR_LOCAL_TIMER) : 0;
 }
 
@@ -464,18 +441,13 @@ SEC("tp_btf/local_timer_exit")
 int BPF_PROG(local_timer_exit, int vector)
 {
 	struct task_struct *current;
-	struct sl_bpf_cpu *c;
-	u64 ts;
+	struct run run;
 
 	if (config.evidence && has_eevdf()) {
-		ts = now();
 		current = bpf_get_current_task_btf();
-		if (ts && current->se.on_rq && is_fair(current)) {
-			c = this_cpu();
-			if (c && c->exec_start && c->exec_start != current->se.exec_start &&
-			    has_company(current))
-				again(ts, current, SL_BPF_TICK);
-		}
+		if (current->se.on_rq && is_fair(current) && begin(&run) && run.c->exec_start &&
+		    run.c->exec_start != current->se.exec_start && has_company(current))
+			again(&run, current, SL_BPF_TICK);
 	}
 	return config.irq ? number(SL_BPF_VECTOR_EXIT, vector, SL_BPF_VECTOR_LOCAL_TIMER) : 0;
 }
@@ -528,20 +500,16 @@ static __always_inline int fork(u32 kind, int parent, const struct task_struct *
 		struct sl_bpf_header h;
 		struct sl_bpf_fork payload;
 	} r;
-	struct sl_bpf_cpu *c;
-	u64 ts = now();
+	struct run run;
 
-	if (!ts)
+	if (!begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	fill_header(&r.h, ts, kind);
+	fill_header(&r.h, &run, kind);
 	copy_comm(r.payload.child_comm, child->comm);
 	r.payload.parent_pid = parent;
 	r.payload.child_pid = child->pid;
 	r.payload.clone_flags = flags;
-	send(c, &r.h, sizeof(r));
+	send(run.c, &r.h, sizeof(r));
 	return 0;
 }
 
@@ -563,21 +531,17 @@ static __always_inline int rename(u32 kind, int pid, int old_pid, const char *co
 		struct sl_bpf_header h;
 		struct sl_bpf_rename payload;
 	} r;
-	struct sl_bpf_cpu *c;
-	u64 ts = now();
+	struct run run;
 
-	if (!ts)
+	if (!begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	fill_header(&r.h, ts, kind);
+	fill_header(&r.h, &run, kind);
 	__builtin_memset(r.payload.newcomm, 0, sizeof(r.payload.newcomm));
 	if (comm)
 		bpf_probe_read_kernel_str(r.payload.newcomm, sizeof(r.payload.newcomm), comm);
 	r.payload.pid = pid;
 	r.payload.old_pid = old_pid;
-	send(c, &r.h, sizeof(r));
+	send(run.c, &r.h, sizeof(r));
 	return 0;
 }
 
@@ -600,21 +564,17 @@ int BPF_PROG(sched_process_exit, struct task_struct *p)
 		struct sl_bpf_header h;
 		struct sl_bpf_wake payload;
 	} r;
-	struct sl_bpf_cpu *c;
-	u64 ts = now();
+	struct run run;
 
-	if (!ts)
+	if (!begin(&run))
 		return 0;
-	c = this_cpu();
-	if (!c)
-		return 0;
-	fill_header(&r.h, ts, SL_BPF_EXIT);
+	fill_header(&r.h, &run, SL_BPF_EXIT);
 	copy_comm(r.payload.comm, p->comm);
 	r.payload.pid = p->pid;
 	r.payload.cpu = task_cpu(p);
 	r.payload.prio = p->prio;
 	__builtin_memset(r.payload.reserved, 0, sizeof(r.payload.reserved));
-	send(c, &r.h, sizeof(r));
+	send(run.c, &r.h, sizeof(r));
 	return 0;
 }
 
@@ -626,22 +586,18 @@ int BPF_PROG(sched_pi_setprio, struct task_struct *p, struct task_struct *pi)
 		struct sl_bpf_pi payload;
 	} r;
 	int prio = p->normal_prio;
-	struct sl_bpf_cpu *c;
-	u64 ts = now();
+	struct run run;
 
-	if (!ts)
-		return 0;
-	c = this_cpu();
-	if (!c)
+	if (!begin(&run))
 		return 0;
 	if (pi && pi->prio < prio)
 		prio = pi->prio;
-	fill_header(&r.h, ts, SL_BPF_PI_SETPRIO);
+	fill_header(&r.h, &run, SL_BPF_PI_SETPRIO);
 	copy_comm(r.payload.comm, p->comm);
 	r.payload.pid = p->pid;
 	r.payload.oldprio = p->prio;
 	r.payload.newprio = prio;
 	r.payload.reserved = 0;
-	send(c, &r.h, sizeof(r));
+	send(run.c, &r.h, sizeof(r));
 	return 0;
 }
