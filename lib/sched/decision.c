@@ -259,11 +259,29 @@ static struct sl_decision *ring_put(struct sl_cpu_fair *f, uint64_t oldest_ns)
 	return &f->ring[f->ring_nr++ & f->ring_mask];
 }
 
+/*
+ * Did l's running group run already at the last decision? pick_next_task_fair() does not put
+ * and set again what prev and next have in common (6.18), so its protection goes on.
+ */
+static bool ran_in(const struct sl_cpu_fair *f, const struct sl_decision *last, const struct sl_level *l)
+{
+	const struct sl_level *then;
+	unsigned int i;
+
+	if (!(l->curr.flags & SL_ENTITY_GROUP))
+		return false;
+	for (i = 0; (then = sl_decision_level(f, last, i)) != NULL; i++)
+		if (then->queue.group == l->queue.group)
+			return then->curr.flags & SL_ENTITY_GROUP && then->curr.group == l->curr.group;
+	return false;
+}
+
 int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t occupant,
 		     struct sl_task *prev, uint64_t oldest_ns, uint64_t now_ns)
 {
 	enum sl_entity_role role = kind == SL_DECISION_PICK ? SL_ROLE_NEXT : SL_ROLE_CURR;
 	bool taken = take(f, now_ns);
+	const struct sl_decision *last;
 	struct sl_decision *d;
 	unsigned int nr = 0, i;
 
@@ -280,6 +298,9 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	d = ring_put(f, oldest_ns);
 	if (!d)
 		return -ENOMEM;
+	last = f->ring_nr - f->ring_first > 1 ? &f->ring[(f->ring_nr - 2) & f->ring_mask] : NULL;
+	if (last && (!prev || last->task != prev->index))
+		last = NULL;
 	d->ns = now_ns;
 	d->first_level = f->levels_nr;
 	d->task = occupant;
@@ -296,6 +317,7 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 		l->curr = b->by_role[role];
 		l->best = b->by_role[SL_ROLE_BEST];
 		l->prev = b->by_role[SL_ROLE_PREV];
+		l->kept = kind == SL_DECISION_PICK && last && ran_in(f, last, l);
 	}
 	return 0;
 }

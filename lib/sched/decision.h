@@ -31,6 +31,7 @@ struct sl_level {
 	struct sl_entity curr;		/* runs, or was picked */
 	struct sl_entity best;		/* the earliest deadline of those eligible, where before curr's */
 	struct sl_entity prev;		/* picks: stopped, and is queued here */
+	bool kept;			/* picks: curr, a group, ran before as well: only its task changed */
 };
 
 struct sl_decision {

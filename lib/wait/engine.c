@@ -624,6 +624,15 @@ static void note_flags(struct sl_cpu *c, const struct sl_event *ev)
 		note_resched(c, &c->lazy, ev);
 }
 
+/*
+ * Where events tell when a request begins (need_resched) and when it is over (picked_again,
+ * sched_switch), the flags add nothing; the bpf backend cannot always read them.
+ */
+static bool has_resched_events(const struct sl_engine *e)
+{
+	return e->has_snapshots && e->seen[SL_EV_NEED_RESCHED];
+}
+
 /* Priority inheritance: a running task's CPU changes class with it. */
 static void on_new_prio(struct sl_engine *e, struct sl_task *t, const struct sl_event *ev)
 {
@@ -713,7 +722,7 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 			return;
 	}
 	if (SL_UNLIKELY((ev->ctx & (SL_CTX_NEED_RESCHED | SL_CTX_NEED_RESCHED_LAZY)) || c->asked) &&
-	    e->want_causes && ev->kind != SL_EV_SWITCH)
+	    e->want_causes && ev->kind != SL_EV_SWITCH && !has_resched_events(e))
 		note_flags(c, ev);
 
 	switch ((enum sl_ev_kind)ev->kind) {

@@ -181,8 +181,8 @@ bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const 
 	start(r, at[d->kind], d->ns);
 	r->level = (int)own;
 	r->group = l->queue.group;
-	/* A pick is over, its protection was the previous one's; else that of the running one holds. */
-	*v = compare(l, &entities[own], d->kind != SL_DECISION_PICK, r);
+	/* A pick is over, and sets a new protection; that of who ran before and still runs counted. */
+	*v = compare(l, &entities[own], d->kind != SL_DECISION_PICK || l->kept, r);
 	if (own || curr) {
 		/* That it lay between groups is certain; a waiting group's entity may have been reweighted. */
 		lift(v, r);
