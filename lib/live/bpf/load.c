@@ -176,6 +176,68 @@ static int explain(int code, const struct sl_bpf_params *params, struct sl_err *
 			  *lines ? ": " : "", lines);
 }
 
+/* text and mask of a name with * at either end. */
+static int set_comm(const char *name, struct sl_bpf_comm *ret_comm, struct sl_err *err)
+{
+	size_t len = strlen(name);
+	bool first = *name == '*', last = len > first && name[len - 1] == '*';
+	const char *from = name + first;
+
+	len -= first + last;
+	if (len >= SL_BPF_COMM || memchr(from, '*', len))
+		return sl_err_set(err, SL_EUSAGE, "bpf: name %s: expected up to %d bytes with * at "
+				  "either end or both", name, SL_BPF_COMM - 1);
+	memset(ret_comm, 0, sizeof(*ret_comm));
+	memcpy(ret_comm->text, from, len);
+	/* With the NUL behind it unless anything may follow. */
+	memset(ret_comm->mask, 0xff, len + !last);
+	ret_comm->anywhere = first;
+	return 0;
+}
+
+static int set_only(const struct sl_bpf_only *only, struct sl_bpf_config *config,
+		    struct sl_err *err)
+{
+	size_t i;
+	int ret;
+
+	if (only->nr_comms > SL_BPF_COMMS_MAX || only->nr_cgroups > SL_BPF_CGROUPS_MAX)
+		return sl_err_set(err, SL_EUSAGE, "bpf: at most %d names and %d cgroups",
+				  SL_BPF_COMMS_MAX, SL_BPF_CGROUPS_MAX);
+	config->only_short = only->short_slice;
+	config->short_ns = only->short_ns;
+	config->only_pid = only->nr_tids || only->nr_tgids;
+	config->nr_comms = only->nr_comms;
+	config->nr_cgroups = only->nr_cgroups;
+	for (i = 0; i < only->nr_cgroups; i++)
+		config->cgroups[i] = only->cgroups[i];
+	for (i = 0; i < only->nr_comms; i++) {
+		ret = set_comm(only->comms[i], &config->comms[i], err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int fill_pids(struct sl_bpf *b, struct sl_err *err)
+{
+	const struct sl_bpf_only *only = &b->params.only;
+	size_t i;
+
+	for (i = 0; i < only->nr_tids + only->nr_tgids; i++) {
+		bool tid = i < only->nr_tids;
+		uint64_t key = tid ? (uint64_t)SL_BPF_ONLY_TID << 32 | (uint32_t)only->tids[i] :
+				     (uint64_t)SL_BPF_ONLY_TGID << 32 |
+				     (uint32_t)only->tgids[i - only->nr_tids];
+		uint8_t value = 1;
+
+		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.only_pids), &key, &value, BPF_ANY))
+			return sl_err_set(err, -errno, "bpf: storing the tasks to be recorded: %s",
+					  strerror(errno));
+	}
+	return 0;
+}
+
 static bool is_needed(const struct sl_bpf *b, enum sl_bpf_need need)
 {
 	bool evidence = !b->params.no_evidence && b->caps.has_eevdf;
@@ -259,15 +321,16 @@ static uint64_t ring_size(const struct sl_bpf *b)
 static int load_once(struct sl_bpf *b)
 {
 	struct schedlat_bpf *skel = schedlat_bpf__open();
+	size_t i, nr_ids = b->params.only.nr_tids + b->params.only.nr_tgids;
 	struct sl_bpf_config *config;
 	struct bpf_program *prog;
-	size_t i;
 	int ret;
 
 	if (!skel)
 		return -errno;
 	b->skel = skel;
 	config = &skel->rodata->config;
+	*config = b->only;
 	config->own_tgid = b->params.own_tgid;
 	config->evidence = !b->params.no_evidence && b->caps.has_eevdf;
 	config->irq = b->params.irq;
@@ -281,6 +344,8 @@ static int load_once(struct sl_bpf *b)
 	ret = bpf_map__set_max_entries(skel->maps.ring, b->caps.ring_bytes);
 	if (!ret)
 		ret = bpf_map__set_max_entries(skel->maps.cpus, b->caps.nr_cpus);
+	if (!ret && nr_ids)
+		ret = bpf_map__set_max_entries(skel->maps.only_pids, nr_ids);
 	if (!ret)
 		ret = schedlat_bpf__load(skel);
 	if (ret) {
@@ -382,7 +447,11 @@ static int open_locked(struct sl_bpf *b, struct sl_err *err)
 	b->caps.ring_bytes = ring_size(b);
 	ret = check_mandatory(b, err);
 	if (!ret)
+		ret = set_only(&b->params.only, &b->only, err);
+	if (!ret)
 		ret = load(b, err);
+	if (!ret)
+		ret = fill_pids(b, err);
 	if (!ret)
 		ret = sl_bpf_map_memory(b, err);
 	if (!ret)

@@ -33,8 +33,8 @@ struct sl_bpf;
  * values of a kind, one. Switches and interrupts are always recorded.
  */
 struct sl_bpf_only {
-	bool short_slice;		/* a custom slice below the base slice, or below short_ns */
-	uint64_t short_ns;		/* any slice below this is short; 0: only custom ones */
+	bool short_slice;		/* a custom slice below the base slice; with short_ns: */
+	uint64_t short_ns;		/* any slice below this; 0: not given */
 	const int *tgids, *tids;	/* "pid": one of these processes or threads */
 	size_t nr_tgids, nr_tids;
 	const char *const *comms;	/* at most SL_BPF_COMMS_MAX; * at either end or both */

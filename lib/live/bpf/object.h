@@ -12,6 +12,7 @@ struct bpf_link;
 struct sl_bpf {
 	struct sl_bpf_params params;
 	struct sl_bpf_caps caps;
+	struct sl_bpf_config only;	/* the filter, nothing else */
 	struct schedlat_bpf *skel;
 	struct sl_bpf_probe *probes;	/* as sl_bpf_probe_descs */
 	struct bpf_link **links;	/* the same; NULL: not attached */

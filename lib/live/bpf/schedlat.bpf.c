@@ -21,6 +21,7 @@ const volatile struct sl_bpf_config config;
 struct sl_bpf_control control;
 
 #include "evidence.bpf.h"
+#include "filter.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -159,9 +160,10 @@ static __always_inline void copy_comm(char *to, const char *comm)
 	((u64 *)to)[1] = ((const u64 *)comm)[1];
 }
 
-static __always_inline bool is_own(const struct task_struct *p)
+/* A wakee, or a task that moves, which is not recorded. */
+static __always_inline bool is_left_out(const struct task_struct *p)
 {
-	return config.own_tgid && p->tgid == config.own_tgid;
+	return (config.own_tgid && p->tgid == config.own_tgid) || !is_wanted(p);
 }
 
 static __always_inline int wake(struct task_struct *p, u32 kind)
@@ -169,7 +171,7 @@ static __always_inline int wake(struct task_struct *p, u32 kind)
 	struct wake_record *r;
 	struct run run;
 
-	if (is_own(p) || !begin(&run))
+	if (!control.on || is_left_out(p) || !begin(&run))
 		return 0;
 	r = get_buffer(run.c);
 	if (!r)
@@ -273,7 +275,7 @@ int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
 	struct migrate_record *r;
 	struct run run;
 
-	if (is_own(p) || !begin(&run))
+	if (!control.on || is_left_out(p) || !begin(&run))
 		return 0;
 	r = get_buffer(run.c);
 	if (!r)

@@ -15,6 +15,15 @@ enum sl_bpf_vector {
 	SL_BPF_VECTOR_NR
 };
 
+/* What a key of the map only_pids holds. */
+enum sl_bpf_only_id { SL_BPF_ONLY_TID, SL_BPF_ONLY_TGID };
+
+/* A pattern for names: equal where mask has ones, at the start or anywhere. */
+struct sl_bpf_comm {
+	unsigned long long text[2], mask[2];
+	unsigned long long anywhere;
+};
+
 /* Constants of the program: what they switch off is not even verified. */
 struct sl_bpf_config {
 	unsigned long long wake_bytes;	/* in the ring before the consumer is woken */
@@ -22,12 +31,18 @@ struct sl_bpf_config {
 	unsigned char evidence;
 	unsigned char irq;
 	unsigned char has_prev_state;	/* sched_switch has a fourth argument */
+	unsigned char only_short, only_pid;
+	unsigned int nr_comms, nr_cgroups;
+	unsigned long long short_ns;	/* 0: custom and below the base slice */
+	struct sl_bpf_comm comms[SL_BPF_COMMS_MAX];
+	unsigned long long cgroups[SL_BPF_CGROUPS_MAX];
 };
 
 /* Shared while it runs. */
 struct sl_bpf_control {
 	unsigned long long start_ns, stop_ns;	/* what lies outside is not recorded */
 	unsigned long long fair_class;	/* sched_class of fair tasks, learned from one; 0: not yet */
+	unsigned long long base_slice;	/* learned likewise, for the filter */
 	unsigned int on;
 	unsigned int woken;		/* set by the program, cleared by the consumer */
 	int tif_resched;		/* bit number of TIF_NEED_RESCHED; 0: not learned yet */

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The BPF program on the running kernel: it loads, what it records agrees with itself,
+ * the pick recomputed from the snapshots is the task that ran, filters leave out what they
+ * should, and nothing of it stays behind. Needs root and BTF; skipped with the reason.
+ */
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/bpf/consume.h"
+#include "schedlat/err.h"
+
+#define CPUS 1024
+#define IDS 256
+
+static int nr_tests, nr_bad;
+
+__attribute__((format(printf, 2, 3)))
+static bool ok(bool good, const char *fmt, ...)
+{
+	va_list args;
+
+	printf("%s %d - ", good ? "ok" : "not ok", ++nr_tests);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+	nr_bad += !good;
+	return good;
+}
+
+static void sleep_ms(int ms)
+{
+	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+/* A load on one CPU: two tasks that wake each other, and one that only computes. */
+static pid_t workers[3];
+
+static void worker(int in, int out, int cpu, const char *name)
+{
+	cpu_set_t set;
+	char byte = 0;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	prctl(PR_SET_NAME, name);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpriority(PRIO_PROCESS, 0, 5);
+	alarm(60);
+	if (in < 0)
+		for (;;)
+			__asm__ volatile("");
+	for (;;)
+		if (write(out, &byte, 1) != 1 || read(in, &byte, 1) != 1)
+			_exit(1);
+}
+
+static void start_load(int cpu)
+{
+	int to[2], back[2];
+
+	if (pipe(to) || pipe(back))
+		exit(1);
+	fflush(stdout);
+	for (int i = 0; i < 3; i++) {
+		workers[i] = fork();
+		if (workers[i])
+			continue;
+		if (i == 2)
+			worker(-1, -1, cpu, "slt-spin");
+		worker(i ? to[0] : back[0], i ? back[1] : to[1], cpu, i ? "slt-pong" : "slt-ping");
+	}
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(back[i]);
+	}
+}
+
+static void stop_load(void)
+{
+	for (int i = 0; i < 3; i++) {
+		kill(workers[i], SIGKILL);
+		waitpid(workers[i], NULL, 0);
+	}
+}
+
+enum verdict { V_ALONE, V_CHOSEN, V_INELIGIBLE, V_BEST, V_BEST_PREV, V_BEST_DELAYED, V_BUDDY, V_NR };
+
+static const char *const verdict_names[V_NR] = {
+	[V_ALONE] = "alone in its queues", [V_CHOSEN] = "the earliest eligible deadline",
+	[V_INELIGIBLE] = "ineligible", [V_BEST] = "another had an earlier deadline",
+	[V_BEST_PREV] = "the task before it had an earlier deadline",
+	[V_BEST_DELAYED] = "a sleeper that is still queued had an earlier deadline",
+	[V_BUDDY] = "buddy",
+};
+
+static struct seen {
+	uint64_t records, kinds[SL_BPF_NR], parts;
+	uint64_t last_ts[CPUS], backwards, outside, unsorted_parts;
+	uint64_t fair, next_right, next_wrong, no_queue;
+	uint64_t picks[V_NR];
+	uint64_t wakees, wakee_right, dropped_marks;
+	uint64_t load_wakeups, other_wakeups;
+	uint64_t from, to;
+} seen;
+
+/* As the kernel computes it: products in 64 bits, which wrap. */
+static bool eligible(const struct sl_bpf_part *q, const struct sl_bpf_part *curr,
+		     uint64_t vruntime)
+{
+	int64_t avg = q->queue.sum_w_vruntime, load = q->queue.sum_weight;
+	uint64_t zero = q->queue.zero_vruntime;
+
+	if (curr->flags & SL_ENTITY_ON_RQ) {
+		avg += (curr->entity.vruntime - zero) * (uint64_t)curr->entity.weight;
+		load += curr->entity.weight;
+	}
+	return avg >= (int64_t)((vruntime - zero) * (uint64_t)load);
+}
+
+/* What the parts of a switch say about its pick: the worst of its levels. */
+static enum verdict judge(const struct sl_bpf_part *part, unsigned int nr, int prev_pid)
+{
+	const struct sl_bpf_part *q = NULL, *next = NULL;
+	enum verdict verdict = V_ALONE, level;
+
+	for (unsigned int i = 0; i < nr; i++, part++) {
+		if (part->role == SL_BPF_PART_QUEUE) {
+			q = part;
+			next = NULL;
+			continue;
+		}
+		if (part->role == SL_ROLE_NEXT) {
+			next = part;
+			level = V_ALONE;
+			if (q->queue.nr_queued > 1)
+				level = eligible(q, next, next->entity.vruntime) ? V_CHOSEN : V_INELIGIBLE;
+		} else if (part->role == SL_ROLE_BEST && next && q->queue.nr_queued > 1) {
+			level = part->flags & SL_ENTITY_DELAYED ? V_BEST_DELAYED :
+				part->entity.pid == prev_pid ? V_BEST_PREV : V_BEST;
+		} else {
+			continue;
+		}
+		if (level > verdict)
+			verdict = level;
+	}
+	return verdict;
+}
+
+static void see_switch(const struct sl_bpf_header *h)
+{
+	const struct sl_bpf_switch *sw = sl_bpf_payload(h);
+	const struct sl_bpf_part *parts = sl_bpf_parts(h), *next = NULL;
+
+	for (unsigned int i = 0; i < h->nr_parts && !next; i++)
+		if (parts[i].role == SL_ROLE_NEXT)
+			next = &parts[i];
+	if (sw->next_prio < 100 || !sw->next_pid || (next && next->flags & SL_ENTITY_EXT))
+		return;
+	seen.fair++;
+	if (!next || next->level || next->entity.pid != sw->next_pid) {
+		seen.next_wrong++;
+		return;
+	}
+	seen.next_right++;
+	if (next == parts || next[-1].role != SL_BPF_PART_QUEUE) {
+		seen.no_queue++;
+		return;
+	}
+	seen.picks[judge(parts, h->nr_parts, sw->prev_pid)]++;
+}
+
+static void see_wakeup(const struct sl_bpf_header *h)
+{
+	const struct sl_bpf_wake *wake = sl_bpf_payload(h);
+	const struct sl_bpf_part *parts = sl_bpf_parts(h);
+
+	if (wake->pid == workers[0] || wake->pid == workers[1])
+		seen.load_wakeups++;
+	else
+		seen.other_wakeups++;
+	for (unsigned int i = 0; i < h->nr_parts; i++) {
+		if (parts[i].role != SL_ROLE_WAKEE || parts[i].level)
+			continue;
+		seen.wakees++;
+		seen.wakee_right += parts[i].entity.pid == wake->pid &&
+				    parts[i].flags & (SL_ENTITY_ON_RQ | SL_ENTITY_EXT);
+	}
+}
+
+static int see(void *arg, const struct sl_bpf_header *h, size_t len)
+{
+	(void)arg;
+	(void)len;
+	seen.records++;
+	seen.kinds[h->kind]++;
+	seen.parts += h->nr_parts;
+	seen.dropped_marks += h->dropped;
+	if (h->cpu < CPUS) {
+		seen.backwards += h->ts < seen.last_ts[h->cpu];
+		seen.last_ts[h->cpu] = h->ts;
+	}
+	seen.outside += h->ts < seen.from;
+	if (seen.to && h->ts >= seen.to)
+		seen.outside++;
+	if (h->kind == SL_BPF_SWITCH)
+		see_switch(h);
+	else if (h->kind == SL_BPF_WAKEUP)
+		see_wakeup(h);
+	return 0;
+}
+
+/* Ids of the programs and maps that this process holds. */
+static int own_ids(const char *key, uint32_t ids[IDS])
+{
+	DIR *dir = opendir("/proc/self/fdinfo");
+	struct dirent *entry;
+	char path[300], line[200];
+	int nr = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file))
+			if (!strncmp(line, key, strlen(key)) && nr < IDS)
+				ids[nr++] = strtoul(line + strlen(key), NULL, 10);
+		if (file)
+			fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+/* They are freed some time after the last descriptor is closed. */
+static int left_over(const uint32_t *ids, int nr, int (*open_id)(uint32_t))
+{
+	int left = nr;
+
+	for (int tries = 0; left && tries < 100; tries++) {
+		left = 0;
+		for (int i = 0; i < nr; i++) {
+			int fd = open_id(ids[i]);
+
+			if (fd >= 0) {
+				close(fd);
+				left++;
+			}
+		}
+		if (left)
+			sleep_ms(100);
+	}
+	return left;
+}
+
+static uint64_t all_dropped(const struct sl_bpf *bpf)
+{
+	uint64_t dropped = 0;
+
+	for (unsigned int i = 0; i < sl_bpf_caps(bpf)->nr_cpus; i++)
+		dropped += sl_bpf_dropped(bpf, i);
+	return dropped;
+}
+
+/* Record for some time, into seen. false: it did not open, said why. */
+static bool record(const struct sl_bpf_params *params, int ms, struct sl_bpf **ret_bpf)
+{
+	struct sl_err err = {{0}};
+	struct sl_bpf *bpf;
+	int ret = sl_bpf_open(params, &bpf, &err);
+
+	if (!ok(!ret, "the program is loaded")) {
+		printf("# %s\n", err.msg);
+		return false;
+	}
+	memset(&seen, 0, sizeof(seen));
+	sl_bpf_start(bpf, &err);
+	seen.from = sl_bpf_start_ns(bpf);
+	for (int i = 0; i < ms / 50; i++) {
+		sleep_ms(50);
+		sl_bpf_consume(bpf, see, NULL, 0);
+	}
+	sl_bpf_stop(bpf);
+	seen.to = sl_bpf_stop_ns(bpf);
+	sl_bpf_consume(bpf, see, NULL, 0);
+	*ret_bpf = bpf;
+	return true;
+}
+
+static void check_evidence(const struct sl_bpf *bpf)
+{
+	const struct sl_bpf_caps *caps = sl_bpf_caps(bpf);
+	uint64_t judged = 0, right = 0;
+
+	printf("# EEVDF %d, queues %d, flat %d: %s\n", caps->has_eevdf, caps->has_queue,
+	       caps->has_flat, caps->fields);
+	if (!caps->has_eevdf) {
+		ok(!seen.parts, "no snapshots where the fair class is not EEVDF");
+		return;
+	}
+	ok(!seen.next_wrong && seen.next_right, "NEXT of level 0 is the next task in all of "
+	   "%" PRIu64 " switches to a fair one", seen.fair);
+	ok(seen.wakees && seen.wakee_right == seen.wakees, "WAKEE is the woken task, queued");
+	if (!caps->has_queue)
+		return;
+	for (int i = 0; i < V_NR; i++) {
+		judged += seen.picks[i];
+		if (i == V_ALONE || i == V_CHOSEN)
+			right += seen.picks[i];
+		if (seen.picks[i])
+			printf("# pick: %8" PRIu64 " %s\n", seen.picks[i], verdict_names[i]);
+	}
+	ok(judged && right * 100 >= judged * 99, "the recomputed pick is the next task in %.3f %% "
+	   "of %" PRIu64 " switches", judged ? 100.0 * right / judged : 0, judged);
+}
+
+static void check_plain(void)
+{
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20, .irq = true,
+				       .idle = true, .verbose = true};
+	uint32_t progs[IDS], maps[IDS];
+	int nr_progs, nr_maps;
+	struct sl_bpf *bpf;
+
+	if (!record(&params, 1000, &bpf))
+		return;
+	nr_progs = own_ids("prog_id:", progs);
+	nr_maps = own_ids("map_id:", maps);
+	for (size_t i = 0; i < sl_bpf_nr_probes(bpf); i++)
+		if (sl_bpf_probe(bpf, i)->state != SL_BPF_PROBE_ON)
+			printf("# %s: %s\n", sl_bpf_probe(bpf, i)->name, sl_bpf_probe(bpf, i)->reason);
+	printf("# %" PRIu64 " records, %" PRIu64 " parts, %" PRIu64 " late\n", seen.records,
+	       seen.parts, sl_bpf_late(bpf));
+	ok(seen.kinds[SL_BPF_SWITCH] && seen.kinds[SL_BPF_WAKING] && seen.kinds[SL_BPF_WAKEUP],
+	   "switches, requests to wake and wakeups are recorded");
+	ok(!seen.backwards, "the records of each CPU ascend in time");
+	ok(!seen.outside, "no record lies outside of start and stop");
+	ok(!all_dropped(bpf) && !seen.dropped_marks, "nothing is lost");
+	ok(!sl_bpf_damaged(bpf), "every record parses");
+	check_evidence(bpf);
+	sl_bpf_close(bpf);
+	ok(nr_progs && !left_over(progs, nr_progs, bpf_prog_get_fd_by_id),
+	   "%d programs are gone after closing", nr_progs);
+	ok(nr_maps && !left_over(maps, nr_maps, bpf_map_get_fd_by_id),
+	   "%d maps are gone after closing", nr_maps);
+}
+
+/* Too small a ring: what is lost is counted, and said where it was lost. */
+static void check_loss(void)
+{
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 1};
+	struct sl_err err = {{0}};
+	struct sl_bpf *bpf;
+	uint64_t marks;
+
+	if (!ok(!sl_bpf_open(&params, &bpf, &err), "the program is loaded with a small ring")) {
+		printf("# %s\n", err.msg);
+		return;
+	}
+	memset(&seen, 0, sizeof(seen));
+	ok(sl_bpf_caps(bpf)->ring_bytes == (uint64_t)sysconf(_SC_PAGESIZE), "the ring is a page");
+	sl_bpf_start(bpf, &err);
+	for (int i = 0; i < 100 && !all_dropped(bpf); i++)
+		sleep_ms(20);
+	sl_bpf_consume(bpf, see, NULL, 0);
+	ok(all_dropped(bpf) > 0, "records are lost, and counted");
+	for (int i = 0; i < 100 && !seen.dropped_marks; i++) {
+		sleep_ms(20);
+		sl_bpf_consume(bpf, see, NULL, 0);
+	}
+	sl_bpf_stop(bpf);
+	sl_bpf_consume(bpf, see, NULL, 0);
+	marks = seen.dropped_marks;
+	ok(marks && marks <= all_dropped(bpf), "records behind a gap say so: %" PRIu64 " of %" PRIu64,
+	   marks, all_dropped(bpf));
+	sl_bpf_close(bpf);
+}
+
+static void check_filter(const char *what, const struct sl_bpf_only *only, bool load, bool others)
+{
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20, .only = *only};
+	struct sl_bpf *bpf;
+
+	if (!record(&params, 200, &bpf))
+		return;
+	ok(!!seen.load_wakeups == load && (others || !seen.other_wakeups) &&
+	   seen.kinds[SL_BPF_SWITCH], "only %s: %" PRIu64 " wakeups of the load, %" PRIu64 " others",
+	   what, seen.load_wakeups, seen.other_wakeups);
+	sl_bpf_close(bpf);
+}
+
+static void check_filters(void)
+{
+	static const char *const exact[] = {"slt-ping", "slt-pong"}, *const ends[] = {"*-ping", "slt-po*"},
+		*const inside[] = {"*lt-p*"}, *const other[] = {"lt-ping", "slt-pin", "slt-ping?", "lt-po*"};
+
+	check_filter("names", &(struct sl_bpf_only){.comms = exact, .nr_comms = 2}, true, false);
+	check_filter("ends of names", &(struct sl_bpf_only){.comms = ends, .nr_comms = 2}, true, false);
+	check_filter("parts of names", &(struct sl_bpf_only){.comms = inside, .nr_comms = 1}, true, false);
+	check_filter("other names", &(struct sl_bpf_only){.comms = other, .nr_comms = 4}, false, false);
+	check_filter("processes", &(struct sl_bpf_only){.tgids = workers, .nr_tgids = 2}, true, false);
+	check_filter("threads", &(struct sl_bpf_only){.tids = workers, .nr_tids = 1}, true, false);
+	check_filter("another cgroup", &(struct sl_bpf_only){.cgroups = &(uint64_t){1ull << 40},
+		     .nr_cgroups = 1}, false, false);
+	check_filter("any slice", &(struct sl_bpf_only){.short_slice = true, .short_ns = 1000000000},
+		     true, true);
+	check_filter("slices of a nanosecond", &(struct sl_bpf_only){.short_slice = true, .short_ns = 1},
+		     false, false);
+}
+
+/* A recorder that is killed leaves nothing either. */
+static void check_killed(void)
+{
+	uint32_t ids[IDS] = {0}, nr = 0;
+	int to[2];
+	pid_t pid;
+
+	if (pipe(to))
+		exit(1);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		struct sl_bpf_params params = {.own_tgid = getpid()};
+		struct sl_bpf *bpf;
+
+		if (sl_bpf_open(&params, &bpf, NULL) || sl_bpf_start(bpf, NULL))
+			_exit(1);
+		nr = own_ids("prog_id:", ids);
+		if (write(to[1], &nr, sizeof(nr)) != sizeof(nr) ||
+		    write(to[1], ids, sizeof(ids)) != sizeof(ids))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(to[1]);
+	if (read(to[0], &nr, sizeof(nr)) != sizeof(nr) || read(to[0], ids, sizeof(ids)) != sizeof(ids))
+		nr = 0;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(to[0]);
+	ok(nr && !left_over(ids, nr, bpf_prog_get_fd_by_id), "%u programs are gone after SIGKILL", nr);
+}
+
+int main(void)
+{
+	struct sl_bpf_params params = {.own_tgid = getpid()};
+	struct sl_err err = {{0}};
+	struct sl_bpf *bpf = NULL;
+	cpu_set_t set;
+	int cpu = 0;
+
+	if (sl_bpf_open(&params, &bpf, &err) == SL_ENOBACKEND) {
+		printf("1..0 # SKIP %s\n", err.msg);
+		return 0;
+	}
+	sl_bpf_close(bpf);
+	sched_getaffinity(0, sizeof(set), &set);
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+		cpu++;
+	start_load(cpu);
+	check_plain();
+	check_loss();
+	check_filters();
+	stop_load();
+	check_killed();
+	printf("1..%d\n", nr_tests);
+	return nr_bad != 0;
+}
