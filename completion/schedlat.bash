@@ -20,6 +20,10 @@ __schedlat_options()
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
 			-v --verbose -q --quiet"
 		;;
+	slice)
+		echo "-p --pid -t --tid --comm -a --all --while -s --sort --fields -j --json
+			-x --field-separator -v --verbose -q --quiet"
+		;;
 	check | list)
 		echo "-j --json"
 		;;
@@ -72,7 +76,7 @@ _schedlat()
 		[[ $word == -* ]] || : "${command:=$word}"
 	done
 	if [ -z "$command" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record report timehist check list -h --help --version" \
+		mapfile -t COMPREPLY < <(compgen -W "record report timehist slice check list -h --help --version" \
 			-- "$cur")
 		return
 	fi
@@ -81,6 +85,7 @@ _schedlat()
 		return
 	fi
 	[ "$command" = timehist ] && set="wait"
+	[ "$command" = slice ] && set=thread
 	values=$(__schedlat_values "$prev" "$set") || status=$?
 	if [ "$status" -eq 0 ]; then
 		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")

@@ -226,14 +226,14 @@ static int parse_by(const char *text, enum sl_by *ret_by, struct sl_err *err)
 			  text);
 }
 
-static int parse_separator(const char *text, struct sl_options *options, struct sl_err *err)
+int sl_parse_separator(const char *text, char *ret_separator, size_t size, struct sl_err *err)
 {
 	if (!strcmp(text, "\\t"))
 		text = "\t";
-	if (!*text || strlen(text) >= sizeof(options->separator) || strpbrk(text, "\"\r\n"))
+	if (!*text || strlen(text) >= size || strpbrk(text, "\"\r\n"))
 		return sl_err_set(err, SL_EUSAGE, "-x needs a separator of 1 to %zu bytes without quotes or "
-				  "line ends", sizeof(options->separator) - 1);
-	strcpy(options->separator, text);
+				  "line ends", size - 1);
+	strcpy(ret_separator, text);
 	return 0;
 }
 
@@ -342,7 +342,7 @@ static int apply(struct parse *parse, int value, const char *arg)
 		return 0;
 	case 'x':
 		parse->from_csv = true;
-		return parse_separator(arg, options, err);
+		return sl_parse_separator(arg, options->separator, sizeof(options->separator), err);
 	case OPT_FROM:
 		if (strcmp(arg, "waking") && strcmp(arg, "wakeup"))
 			return sl_err_set(err, SL_EUSAGE, "--from='%s': valid are waking and wakeup", arg);

@@ -47,5 +47,7 @@ int sl_parse_cpus(const char *text, uint8_t *ret_cpus, struct sl_err *err);
 /* "12,34" -> ids above 0, allocated; `what` names them in the message. */
 int sl_parse_ids(const char *text, const char *what, int32_t **ret_ids, unsigned int *ret_nr,
 		 struct sl_err *err);
+/* The separator of -x; a backslash and a t mean a tab. */
+int sl_parse_separator(const char *text, char *ret_separator, size_t size, struct sl_err *err);
 
 #endif

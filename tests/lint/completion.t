@@ -37,5 +37,6 @@ t.ok(complete("report", "--from", "=", "w") == {"waking", "wakeup"}, "values beh
 t.ok(complete("report", "--by", "c") == {"comm", "cgroup", "class"}, "values behind a blank")
 t.ok("p999" in complete("report", "-s", "p9"), "columns for -s")
 t.ok("held-by" in complete("timehist", "--fields", "h"), "columns for --fields of timehist")
+t.ok("policy" in complete("slice", "-s", "pol"), "columns for -s of slice")
 t.ok("sleep" in complete("record", "--", "slee"), "a command behind --")
 t.done()

@@ -74,6 +74,10 @@ for name, title in titles.items():
          {c["name"] for c in columns if c["set"] == name},
          items(section("schedlat-report.1", title, "Ss")))
 
+same("columns of a thread in schedlat-slice(1)",
+     {c["name"] for c in columns if c["set"] == "thread"},
+     items(section("schedlat-slice.1", "Columns", "Ss")))
+
 readme = re.search(r"^<!-- example -->\n```\n\$ ./schedlat (.*?)\n(.*?)```$",
                    tap.text("README.md"), re.M | re.S)
 if t.ok(readme, "the README has an example"):
