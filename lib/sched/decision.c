@@ -102,10 +102,68 @@ int sl_decision_waking(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns
 	return 0;
 }
 
-void sl_decision_moved(struct sl_task *t)
+static void forget(struct sl_task *t)
 {
-	if (t->fair)
-		t->fair->moved = true;
+	unsigned int i;
+
+	if (!t->fair)
+		return;
+	t->fair->ns = 0;
+	t->fair->wakeup.ns = 0;
+	for (i = 0; i < SL_STAYS_MAX; i++)
+		t->fair->stays[i].known = false;
+}
+
+static unsigned int stay_of(const struct sl_task *t)
+{
+	return t->nr_pieces ? t->nr_pieces - 1u : 0;
+}
+
+int sl_decision_moved(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns)
+{
+	unsigned int stay = stay_of(t);
+	struct sl_entity *e;
+
+	if (!take(f, now_ns) || !f->lone.known || f->lone.pid != t->tid || stay >= SL_STAYS_MAX)
+		return 0;
+	if (!fair_of(t))
+		return -ENOMEM;
+	e = &t->fair->stays[stay];
+	if (e->known)
+		return 0;
+	*e = f->lone;
+	/* dequeue_entity() makes the deadline relative, and leaves vruntime as it was (6.18). */
+	if (e->flags & SL_ENTITY_REL_DEADLINE)
+		e->deadline += e->vruntime;
+	return 0;
+}
+
+int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns)
+{
+	unsigned int stay = stay_of(t), i;
+	const struct sl_entity *next;
+	struct sl_task_fair *tf;
+
+	if (!f || f->ns != now_ns || !f->nr_blocks || stay >= SL_STAYS_MAX)
+		return 0;
+	next = &f->blocks[0].by_role[SL_ROLE_NEXT];
+	if (!next->known || next->pid != t->tid)
+		return 0;
+	tf = fair_of(t);
+	if (!tf)
+		return -ENOMEM;
+	if (tf->stays[stay].known)
+		return 0;
+	tf->stays[stay] = *next;
+	if (tf->ns)
+		return 0;
+	for (i = 0; i < f->nr_blocks && i < SL_FAIR_LEVELS_MAX && f->blocks[i].by_role[SL_ROLE_NEXT].known; i++) {
+		tf->groups[i] = f->blocks[i].queue.group;
+		tf->entities[i].known = false;
+	}
+	tf->nr_levels = (uint8_t)i;
+	tf->lag_known = false;
+	return 0;
 }
 
 int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupant, uint64_t now_ns)
@@ -113,18 +171,14 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 	struct sl_task_fair *tf;
 	unsigned int i;
 
-	if (t->fair) {
-		t->fair->ns = 0;
-		t->fair->wakeup.ns = 0;
-	}
+	forget(t);
 	if (!take(f, now_ns) || !f->nr_blocks || !f->blocks[0].by_role[SL_ROLE_WAKEE].known)
 		return 0;
 	tf = fair_of(t);
 	if (!tf)
 		return -ENOMEM;
 	tf->ns = now_ns;
-	tf->moved = false;
-	tf->entities[0] = f->blocks[0].by_role[SL_ROLE_WAKEE];
+	tf->stays[0] = f->blocks[0].by_role[SL_ROLE_WAKEE];
 	note_lag(tf, &f->blocks[0], SL_ROLE_CURR);
 	if (tf->entities[0].slice > 0)
 		t->slice_ns = (uint64_t)tf->entities[0].slice;
@@ -178,10 +232,7 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 	struct sl_task_fair *tf;
 	unsigned int i;
 
-	if (prev->fair) {
-		prev->fair->ns = 0;
-		prev->fair->wakeup.ns = 0;
-	}
+	forget(prev);
 	tf = fair_of(prev);
 	if (!tf)
 		return -ENOMEM;
@@ -190,9 +241,8 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 		tf->sleep_lag = (int64_t)f->lone.lag_or_vprot;
 		if (f->lone.flags & SL_ENTITY_THROTTLED) {
 			tf->ns = now_ns;
-			tf->entities[0] = f->lone;
+			tf->stays[0] = f->lone;
 			tf->lag_known = false;
-			tf->moved = false;
 			tf->nr_levels = 0;
 		}
 		return 0;
@@ -209,7 +259,7 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 	if (!tf->nr_levels || tf->entities[0].pid != prev->tid || tf->entities[0].flags & SL_ENTITY_GROUP)
 		return 0;
 	tf->ns = now_ns;
-	tf->moved = false;
+	tf->stays[0] = tf->entities[0];
 	tf->sleep_lag_known = false;
 	return 0;
 }
@@ -276,6 +326,17 @@ static bool ran_in(const struct sl_cpu_fair *f, const struct sl_decision *last, 
 	return false;
 }
 
+/* The latest decision before the one that was just put into the ring; NULL: none. */
+static const struct sl_decision *last_with_levels(const struct sl_cpu_fair *f)
+{
+	uint64_t nr;
+
+	for (nr = f->ring_nr - 1; nr > f->ring_first; nr--)
+		if (f->ring[(nr - 1) & f->ring_mask].nr_levels)
+			return &f->ring[(nr - 1) & f->ring_mask];
+	return NULL;
+}
+
 int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t occupant,
 		     struct sl_task *prev, uint64_t oldest_ns, uint64_t now_ns)
 {
@@ -285,20 +346,25 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	struct sl_decision *d;
 	unsigned int nr = 0, i;
 
-	if (prev && prev->fair && !taken)
-		prev->fair->ns = prev->fair->wakeup.ns = 0;
+	if (prev && !taken)
+		forget(prev);
 	if (!taken)
 		return 0;
 	while (nr < f->nr_blocks && nr < SL_FAIR_LEVELS_MAX && f->blocks[nr].by_role[role].known)
 		nr++;
 	if (prev && note_prev(f, prev, nr, now_ns))
 		return -ENOMEM;
+	/* Next is of another class: the levels show where prev and its groups stand. */
+	for (i = nr; !nr && i < f->nr_blocks && i < SL_FAIR_LEVELS_MAX; i++)
+		if (!f->blocks[i].by_role[SL_ROLE_PREV].known)
+			break;
+	nr = nr ? nr : i;
 	if (!nr)
 		return 0;
 	d = ring_put(f, oldest_ns);
 	if (!d)
 		return -ENOMEM;
-	last = f->ring_nr - f->ring_first > 1 ? &f->ring[(f->ring_nr - 2) & f->ring_mask] : NULL;
+	last = last_with_levels(f);
 	if (last && (!prev || last->task != prev->index))
 		last = NULL;
 	d->ns = now_ns;
@@ -319,6 +385,25 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 		l->prev = b->by_role[SL_ROLE_PREV];
 		l->kept = kind == SL_DECISION_PICK && last && ran_in(f, last, l);
 	}
+	return 0;
+}
+
+int sl_decision_stop(struct sl_cpu_fair **target, bool lazily, uint32_t occupant, unsigned int cpu,
+		     uint64_t oldest_ns, uint64_t now_ns)
+{
+	struct sl_decision *d;
+
+	if (!*target)
+		*target = calloc(1, sizeof(**target));
+	d = *target ? ring_put(*target, oldest_ns) : NULL;
+	if (!d)
+		return -ENOMEM;
+	*d = (struct sl_decision){
+		.ns = now_ns,
+		.task = occupant,
+		.cpu = (uint16_t)cpu,
+		.kind = (uint8_t)(lazily ? SL_DECISION_STOP_LAZILY : SL_DECISION_STOP),
+	};
 	return 0;
 }
 

@@ -20,6 +20,8 @@ enum sl_decision_kind {
 	SL_DECISION_PICK,	/* another task was picked */
 	SL_DECISION_PICK_AGAIN,	/* the running task was picked again */
 	SL_DECISION_TICK,	/* the tick let the running task run on */
+	SL_DECISION_STOP,	/* the running task was asked to stop at once: no levels */
+	SL_DECISION_STOP_LAZILY,
 };
 
 #define SL_DECISIONS_MIN 256
@@ -43,12 +45,19 @@ struct sl_decision {
 	uint8_t nr_levels;		/* of the running task's hierarchy, from its own queue to the root's */
 };
 
-/* What a waiting task brings to decisions. */
+#define SL_STAYS_MAX 8
+
+/*
+ * What a waiting task brings to decisions. It stays on one queue after the other; where
+ * it stood there is seen when it is queued by a wakeup or a switch, else when it leaves
+ * the queue or is picked from it.
+ */
 struct sl_task_fair {
-	uint64_t ns;			/* when the following was seen; 0: nothing */
+	uint64_t ns;			/* when it was seen to be queued; 0: it was not */
+	struct sl_entity stays[SL_STAYS_MAX]; /* its own entity, by piece of the wait; known or not */
 	uint8_t nr_levels;
 	int32_t groups[SL_FAIR_LEVELS_MAX]; /* its queues, from its own to the root's */
-	struct sl_entity entities[SL_FAIR_LEVELS_MAX]; /* its own, and the groups' above it */
+	struct sl_entity entities[SL_FAIR_LEVELS_MAX]; /* its own, and the groups' above it, at ns */
 	int64_t lag;			/* V of its own queue - vruntime */
 	bool lag_known;
 	struct {			/* the preemption check of its wakeup */
@@ -62,7 +71,6 @@ struct sl_task_fair {
 	int64_t sleep_lag;		/* lag at its dequeue */
 	bool sleep_lag_known;
 	bool was_delayed;		/* it was still queued, delayed, when it was woken */
-	bool moved;			/* changed queues while it waited: entity is of the old one */
 };
 
 struct sl_block {			/* a level of a snapshot */
@@ -99,8 +107,13 @@ int sl_snapshot_entity(struct sl_cpu_fair **f, const struct sl_event *ev);
 int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupant, uint64_t now_ns);
 /* t is about to be woken. */
 int sl_decision_waking(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns);
-/* t, queued or waking, moves to another CPU. */
-void sl_decision_moved(struct sl_task *t);
+/* t, queued, moves to another CPU (before it is queued there). */
+int sl_decision_moved(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns);
+/* t, queued, was picked on this CPU (before its wait closes). The snapshot is not used up. */
+int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns);
+/* The running task of the CPU that *target belongs to was asked to stop, on CPU `cpu`. */
+int sl_decision_stop(struct sl_cpu_fair **target, bool lazily, uint32_t occupant, unsigned int cpu,
+		     uint64_t oldest_ns, uint64_t now_ns);
 /*
  * A pick, a repeated pick or a tick on this CPU, whose running task is `occupant`.
  * prev, for picks: the task that stopped (it may wait or sleep from now on).

@@ -348,7 +348,7 @@ static void on_wakeup_new(struct sl_engine *e, struct sl_cpu *c, const struct sl
 	sl_queue_open(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
 }
 
-static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
+static void on_migrate(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_migrate *m = &ev->migrate;
 	struct sl_task *t;
@@ -359,8 +359,9 @@ static void on_migrate(struct sl_engine *e, const struct sl_event *ev)
 	if (!t)
 		return;
 	if (t->state == SL_TASK_QUEUED) {
+		if (e->has_snapshots)
+			no_memory_if(e, sl_decision_moved(c->fair, t, ev->ts_ns));
 		sl_queue_move(e, t, m->dest_cpu, ev->ts_ns);
-		sl_decision_moved(t);
 	} else if (t->state == SL_TASK_WAKING || t->flags & SL_TASK_WAKING_PENDING)
 		t->wake_cpu = (int16_t)m->dest_cpu;
 }
@@ -512,6 +513,8 @@ static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct
 	sl_task_set_comm(next, s->next_comm);
 	sl_task_set_prio(next, s->next_prio);
 	if (next->tid) {
+		if (SL_UNLIKELY(e->has_snapshots) && next->state == SL_TASK_QUEUED)
+			no_memory_if(e, sl_decision_arrived(c->fair, next, now_ns));
 		if (SL_LIKELY(next->state == SL_TASK_QUEUED))
 			sl_queue_close(e, next, c, now_ns);
 		else
@@ -660,6 +663,9 @@ static void on_need_resched(struct sl_engine *e, const struct sl_event *ev)
 	if (n->tif)
 		c->lazy.ns = SL_TIME_NONE;
 	note_resched(c, n->tif ? &c->lazy : &c->hard, ev);
+	if (e->has_snapshots && c->curr)
+		no_memory_if(e, sl_decision_stop(&c->fair, n->tif != 0, c->curr->index, ev->cpu,
+						 c->oldest_queued_ns, ev->ts_ns));
 }
 
 /* A task that ends has run: whatever we believe it waits for, its switch-in was missed. */
@@ -739,7 +745,7 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 		on_wakeup_new(e, c, ev);
 		break;
 	case SL_EV_MIGRATE:
-		on_migrate(e, ev);
+		on_migrate(e, c, ev);
 		break;
 	case SL_EV_FORK:
 		on_birth(e, sl_tasks_find(&e->tasks, ev->fork.parent_pid), ev->fork.child_pid,

@@ -15,11 +15,29 @@
  */
 #include "why/eevdf.h"
 
+/* Further back than that it was not set when the entity was: a group that was moved, or the like. */
+#define PROTECTION_PLAUSIBLE_NS 1000000000
+
 enum policy { POLICY_BATCH = 3, POLICY_IDLE = 5 };
 
 bool sl_eevdf_knows(const struct sl_task *t)
 {
-	return t->fair && t->fair->ns && t->fair->ns == t->queued_ns && !t->fair->moved;
+	unsigned int i;
+
+	for (i = 0; t->fair && i < SL_STAYS_MAX; i++)
+		if (t->fair->stays[i].known)
+			return true;
+	return false;
+}
+
+unsigned int sl_eevdf_stay(const struct sl_task *t, uint64_t at_ns, uint64_t *ret_from_ns)
+{
+	unsigned int stay = t->nr_pieces ? t->nr_pieces - 1u : 0;
+
+	while (stay && t->pieces[stay].start_ns > at_ns)
+		stay--;
+	*ret_from_ns = t->nr_pieces ? t->pieces[stay].start_ns : t->queued_ns;
+	return stay;
 }
 
 static void start(struct sl_fair_decision *r, enum sl_decided_at at, uint64_t ns)
@@ -48,12 +66,19 @@ static void against(struct sl_fair_decision *r, const struct sl_entity *own,
 	r->rival_slice_ns = rival->slice > 0 ? rival->slice : SL_NO_VALUE;
 }
 
+/* How the running task stands to the one that waits, beside its eligibility and deadline. */
+enum protection {
+	UNPROTECTED,		/* a pick that sets a new protection; a shorter slice breaks it */
+	PROTECTED_IF_ELIGIBLE,	/* __pick_eevdf() */
+	PROTECTED,		/* the tick looks at nothing else (update_curr(), 6.18) */
+};
+
 /*
  * own waits in the queue of l, whose running entity is l->curr. Which comparison kept
- * it there? `protect`: the running one's protection counted.
+ * it there? ties: own loses those, as from the tree's order.
  */
 static struct sl_verdict compare(const struct sl_level *l, const struct sl_entity *own,
-				 bool protect, struct sl_fair_decision *r)
+				 enum protection protection, bool ties, struct sl_fair_decision *r)
 {
 	const struct sl_entity *curr = &l->curr, *best = &l->best;
 	struct sl_verdict v = { SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN };
@@ -62,7 +87,7 @@ static struct sl_verdict compare(const struct sl_level *l, const struct sl_entit
 
 	r->lag_ns = (int64_t)(sl_eevdf_avg(&l->queue, curr) - own->vruntime);
 	r->slice_ns = own->slice > 0 ? own->slice : SL_NO_VALUE;
-	if (curr->flags & SL_ENTITY_VPROT)
+	if (curr->flags & SL_ENTITY_VPROT && protected_ns > -PROTECTION_PLAUSIBLE_NS)
 		r->protected_ns = protected_ns;
 	r->curr_weight = curr->weight;
 	against(r, own, curr);
@@ -89,13 +114,15 @@ static struct sl_verdict compare(const struct sl_level *l, const struct sl_entit
 		r->by_ns = r->deadline_behind_ns;
 		return v;
 	}
-	if (curr_eligible && sl_vtime_before(curr->deadline, own->deadline)) {
+	if (curr_eligible && (sl_vtime_before(curr->deadline, own->deadline) ||
+			      (ties && curr->deadline == own->deadline))) {
 		v.cause = SL_CAUSE_LATER_DEADLINE;
 		v.confidence = SL_CONF_EXACT;
 		r->by_ns = r->deadline_behind_ns;
 		return v;
 	}
-	if (curr_eligible && protect && protected_ns > 0) {
+	if (protected_ns > 0 && (protection == PROTECTED ||
+				 (protection == PROTECTED_IF_ELIGIBLE && curr_eligible))) {
 		v.cause = SL_CAUSE_SLICE_PROTECTION;
 		v.confidence = SL_CONF_EXACT;
 		r->by_ns = protected_ns;
@@ -137,7 +164,7 @@ bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_tas
 		return own_idle;	/* the other way round it preempts */
 	if (low_policy)
 		return true;
-	*v = compare(l, own, !(shorter && !ctx->no_preempt_short), r);
+	*v = compare(l, own, shorter && !ctx->no_preempt_short ? UNPROTECTED : PROTECTED_IF_ELIGIBLE, false, r);
 	if (v->confidence == SL_CONF_EXACT && t->wait_kind == SL_WAIT_FORK)
 		v->confidence = SL_CONF_DERIVED;
 	if (curr->flags & SL_ENTITY_GROUP || own->flags & SL_ENTITY_GROUP)
@@ -164,7 +191,7 @@ static const struct sl_level *common_level(const struct sl_task_fair *tf, const 
 }
 
 bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const struct sl_decision *d,
-		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX],
+		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX], bool came_later,
 		    struct sl_verdict *v, struct sl_fair_decision *r)
 {
 	static const enum sl_decided_at at[] = {
@@ -172,24 +199,40 @@ bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const 
 		[SL_DECISION_PICK_AGAIN] = SL_DECIDED_AT_PICK_AGAIN,
 		[SL_DECISION_TICK] = SL_DECIDED_AT_TICK,
 	};
+	enum protection protection = PROTECTED_IF_ELIGIBLE;
 	const struct sl_level *l;
+	struct sl_level with_own;
 	unsigned int own, curr;
 
 	l = common_level(t->fair, f, d, &own, &curr);
-	if (!l)
+	if (!l || !l->curr.known)
 		return false;
 	start(r, at[d->kind], d->ns);
 	r->level = (int)own;
 	r->group = l->queue.group;
-	/* A pick is over, and sets a new protection; that of who ran before and still runs counted. */
-	*v = compare(l, &entities[own], d->kind != SL_DECISION_PICK || l->kept, r);
+	v->cause = SL_CAUSE_FAIR_UNDETERMINED;
+	v->confidence = SL_CONF_UNKNOWN;
+	if (entities[own].known) {
+		if (d->kind == SL_DECISION_TICK)
+			protection = PROTECTED;
+		else if (d->kind == SL_DECISION_PICK && !l->kept)
+			protection = UNPROTECTED;
+		if (came_later && !own) {
+			with_own = *l;
+			with_own.queue.sum_weight += entities[0].weight;
+			with_own.queue.sum_w_vruntime +=
+				(int64_t)(entities[0].vruntime - l->queue.zero_vruntime) * entities[0].weight;
+			l = &with_own;
+		}
+		*v = compare(l, &entities[own], protection, d->kind == SL_DECISION_PICK, r);
+	}
 	if (own || curr) {
 		/* That it lay between groups is certain; a waiting group's entity may have been reweighted. */
 		lift(v, r);
 		v->confidence = SL_CONF_EXACT;
 	}
 	/* The runqueue is unlocked by the time that a repeated pick is told (__schedule(), 6.18). */
-	if (v->confidence == SL_CONF_EXACT && d->kind == SL_DECISION_PICK_AGAIN)
+	if (v->confidence == SL_CONF_EXACT && (d->kind == SL_DECISION_PICK_AGAIN || came_later))
 		v->confidence = SL_CONF_DERIVED;
 	return true;
 }

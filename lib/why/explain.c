@@ -289,89 +289,107 @@ static void name_rival(const struct sl_engine *e, struct sl_fair_decision *d)
 }
 
 /*
- * The decision that was in force over t at an instant, and the instant of the next one.
- * *ret_wakeup: until something is decided after it, the check at its own wakeup is the latest.
+ * Where the task and its groups stand on the queue that it is on at an instant, as far as
+ * decisions up to d show it; false: not known. *ret_from_ns: when it came there.
  */
-static const struct sl_decision *decision_at(const struct build *b, const struct sl_interval *iv,
-					     uint64_t at_ns, bool *ret_wakeup, uint64_t *ret_until_ns)
+static bool stand_at(struct build *b, const struct sl_cpu_fair *f, uint64_t at_ns, uint64_t *ret_from_ns)
 {
-	const struct sl_task_fair *tf = b->closing->task->fair;
+	const struct sl_task *t = b->closing->task;
+	unsigned int stay = sl_eevdf_stay(t, at_ns, ret_from_ns), i;
+	const struct sl_decision *d;
+
+	if (stay >= SL_STAYS_MAX || !t->fair->stays[stay].known)
+		return false;
+	if (b->followed_ns < *ret_from_ns) {
+		b->followed_ns = *ret_from_ns;
+		b->x->entities[0] = t->fair->stays[stay];
+		for (i = 1; i < t->fair->nr_levels; i++) {
+			b->x->entities[i] = t->fair->entities[i];
+			b->x->entities[i].known &= !stay && t->fair->ns;
+		}
+	}
+	if (t->fair->nr_levels < 2)
+		return true;
+	d = sl_decision_at(f, b->followed_ns);
+	for (d = d ? sl_decision_after(f, d) : sl_decision_first(f); d && d->ns <= at_ns;
+	     d = sl_decision_after(f, d)) {
+		sl_decision_follow(f, d, t->fair, b->x->entities);
+		b->followed_ns = d->ns;
+	}
+	return true;
+}
+
+/* What holds t behind the fair task `occupant` from an instant on, and until when that is all we know. */
+static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t at_ns,
+		       struct sl_verdict *ret_v, struct sl_segment *part, uint64_t *ret_until_ns)
+{
+	const struct sl_task *t = b->closing->task;
+	const struct sl_task_fair *tf = t->fair;
 	const struct sl_cpu_fair *f = b->e->cpus.at[iv->cpu]->fair;
 	const struct sl_decision *d = sl_decision_at(f, at_ns), *next;
+	uint64_t since_ns;
 
 	next = d ? sl_decision_after(f, d) : sl_decision_first(f);
 	*ret_until_ns = next && next->ns > at_ns ? next->ns : SL_TIME_NONE;
-	*ret_wakeup = tf->wakeup.ns && iv->ran_at_queueing && (!d || d->ns < tf->ns);
-	return d && (d->ns >= tf->ns || !iv->ran_at_queueing) ? d : NULL;
-}
-
-/* Decisions up to d move the groups above t; those behind are not looked at yet. */
-static void follow_groups(struct build *b, const struct sl_cpu_fair *f, const struct sl_decision *d)
-{
-	const struct sl_task_fair *tf = b->closing->task->fair;
-	const struct sl_decision *at;
-
-	if (!b->followed_ns) {
-		memcpy(b->x->entities, tf->entities, sizeof(b->x->entities));
-		b->followed_ns = tf->ns;
+	if (!iv->occupant)
+		return false;
+	if (d && d->task == iv->occupant->index &&
+	    (d->kind == SL_DECISION_STOP || d->kind == SL_DECISION_STOP_LAZILY)) {
+		ret_v->cause = d->kind == SL_DECISION_STOP ? SL_CAUSE_RESCHED_DELAYED : SL_CAUSE_LAZY_RESCHED;
+		ret_v->confidence = SL_CONF_EXACT;
+		part->evidence_event = sl_event_kind_name(SL_EV_NEED_RESCHED);
+		part->evidence_ns = d->ns;
+		part->evidence_cpu = d->cpu;
+		return true;
 	}
-	if (tf->nr_levels < 2)
-		return;
-	at = sl_decision_at(f, b->followed_ns);
-	for (at = at ? sl_decision_after(f, at) : sl_decision_first(f); at && at->ns <= d->ns;
-	     at = sl_decision_after(f, at)) {
-		sl_decision_follow(f, at, tf, b->x->entities);
-		b->followed_ns = at->ns;
+	if (!stand_at(b, f, at_ns, &since_ns))
+		return false;
+	/* Until something is decided after it, the check at its own wakeup is the latest. */
+	if (tf->wakeup.ns == since_ns && tf->wakeup.task == iv->occupant->index && iv->ran_at_queueing &&
+	    (!d || d->ns < since_ns)) {
+		part->evidence_event = "sched_wakeup";
+		part->evidence_cpu = tf->wakeup.cpu;
+		if (!sl_eevdf_judge_wakeup(&b->x->context, t, ret_v, &part->decision))
+			return false;
+	} else if (d && d->task == iv->occupant->index &&
+		   (d->ns >= since_ns || since_ns != t->queued_ns || !tf->ns)) {
+		part->evidence_event = sl_event_kind_name(d->kind == SL_DECISION_PICK ? SL_EV_SWITCH :
+							  d->kind == SL_DECISION_TICK ? SL_EV_TICK :
+											SL_EV_PICKED_AGAIN);
+		part->evidence_cpu = d->cpu;
+		if (!sl_eevdf_judge(t, f, d, b->x->entities, d->ns < since_ns, ret_v, &part->decision))
+			return false;
+	} else {
+		return false;
 	}
-}
-
-static const char *decided_by(enum sl_decision_kind kind)
-{
-	return sl_event_kind_name(kind == SL_DECISION_PICK ? SL_EV_SWITCH :
-				  kind == SL_DECISION_TICK ? SL_EV_TICK : SL_EV_PICKED_AGAIN);
+	part->evidence_ns = part->decision.ns;
+	name_rival(b->e, &part->decision);
+	return true;
 }
 
 /* A stretch behind a fair task, one segment per decision that held the task there. */
 static int emit_fair(struct build *b, struct sl_segment seg, const struct sl_interval *iv,
 		     uint64_t from_ns, uint64_t to_ns, struct sl_verdict v)
 {
-	const struct sl_task *t = b->closing->task;
-	const struct sl_cpu_fair *f;
 	int ret = 0;
 
-	if (iv->cpu < 0 || iv->summed || !sl_eevdf_knows(t) ||
+	if (iv->cpu < 0 || iv->summed || !b->e->has_snapshots || !sl_eevdf_knows(b->closing->task) ||
 	    (v.cause != SL_CAUSE_FAIR_UNDETERMINED && v.cause != SL_CAUSE_NO_WAKEUP_PREEMPT))
 		return emit_part(b, seg, from_ns, to_ns, v);
-	f = b->e->cpus.at[iv->cpu]->fair;
 	while (from_ns < to_ns && !ret) {
 		struct sl_segment part = seg;
-		struct sl_verdict pv = { SL_CAUSE_FAIR_UNDETERMINED, SL_CONF_UNKNOWN };
-		uint32_t occupant = iv->occupant ? iv->occupant->index : UINT32_MAX;
+		struct sl_verdict pv = v;
 		uint64_t until_ns;
-		bool wakeup, told = false;
-		const struct sl_decision *d = decision_at(b, iv, from_ns, &wakeup, &until_ns);
 
-		if (until_ns > to_ns)
-			until_ns = to_ns;
-		if (wakeup && t->fair->wakeup.task == occupant) {
-			told = sl_eevdf_judge_wakeup(&b->x->context, t, &pv, &part.decision);
-			part.evidence_event = "sched_wakeup";
-			part.evidence_cpu = t->fair->wakeup.cpu;
-		} else if (d && d->task == occupant) {
-			follow_groups(b, f, d);
-			told = sl_eevdf_judge(t, f, d, b->x->entities, &pv, &part.decision);
-			part.evidence_event = decided_by((enum sl_decision_kind)d->kind);
-			part.evidence_cpu = d->cpu;
-		}
-		if (told) {
+		if (judge_fair(b, iv, from_ns, &pv, &part, &until_ns)) {
 			pv.confidence = limit(b->x, b->closing, pv.confidence);
-			part.evidence_ns = part.decision.ns;
-			name_rival(b->e, &part.decision);
 		} else {
 			part = seg;
 			pv.cause = SL_CAUSE_FAIR_UNDETERMINED;
 			pv.confidence = SL_CONF_UNKNOWN;
 		}
+		if (until_ns > to_ns)
+			until_ns = to_ns;
 		ret = emit_part(b, part, from_ns, until_ns, pv);
 		from_ns = until_ns;
 	}
@@ -621,7 +639,7 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	if (sl_eevdf_knows(t)) {
 		if (wake && t->fair->sleep_lag_known)
 			w->sleep_lag_ns = t->fair->sleep_lag;
-		if (t->fair->lag_known)
+		if (t->fair->ns && t->fair->lag_known)
 			w->wake_lag_ns = t->fair->lag;
 		if (wake)
 			w->was_delayed = t->fair->was_delayed;

@@ -101,7 +101,7 @@ struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_t
 	 * it came back: an idle CPU would have taken it, a busy one may run others first.
 	 */
 	if (iv->slot != SL_SLOT_IRQ && iv->slot != SL_SLOT_SOFTIRQ && iv->slot != SL_SLOT_LOST &&
-	    sl_eevdf_knows(t) && t->fair->entities[0].flags & SL_ENTITY_THROTTLED)
+	    t->fair && t->fair->stays[0].known && t->fair->stays[0].flags & SL_ENTITY_THROTTLED)
 		return verdict(SL_CAUSE_THROTTLED,
 			       iv->slot == SL_SLOT_IDLE ? SL_CONF_EXACT : SL_CONF_DERIVED);
 	switch ((enum sl_slot)iv->slot) {
