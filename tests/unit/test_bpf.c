@@ -103,22 +103,42 @@ static void stop_load(void)
 	}
 }
 
-enum verdict { V_ALONE, V_CHOSEN, V_INELIGIBLE, V_BEST, V_BEST_PREV, V_BEST_DELAYED, V_BUDDY, V_NR };
+/* The kernel's rules in its order, and what is none of them. */
+enum verdict { V_ALONE, V_BEST, V_PROTECTED, V_BUDDY, V_RULES, V_INELIGIBLE = V_RULES, V_LATER, V_NR };
 
 static const char *const verdict_names[V_NR] = {
-	[V_ALONE] = "alone in its queues", [V_CHOSEN] = "the earliest eligible deadline",
-	[V_INELIGIBLE] = "ineligible", [V_BEST] = "another had an earlier deadline",
-	[V_BEST_PREV] = "the task before it had an earlier deadline",
-	[V_BEST_DELAYED] = "a sleeper that is still queued had an earlier deadline",
-	[V_BUDDY] = "buddy",
+	[V_ALONE] = "alone in its queues", [V_BEST] = "the earliest eligible deadline",
+	[V_PROTECTED] = "its group ran before and is protected",
+	[V_BUDDY] = "the next buddy, and eligible",
+	[V_INELIGIBLE] = "ineligible", [V_LATER] = "another had an earlier deadline",
 };
+
+/* The pick takes the buddy away: whether a queue had one is known from its last snapshot. */
+#define QUEUES 4096
+static struct queue_seen {
+	int group;
+	unsigned int cpu;
+	bool buddy;
+} queues[QUEUES];
+
+static struct queue_seen *find_queue(const struct sl_bpf_part *q)
+{
+	unsigned int at = ((unsigned int)q->queue.group * 31 + q->qcpu) % QUEUES, tries = QUEUES;
+
+	while (queues[at].group && --tries &&
+	       (queues[at].group != q->queue.group || queues[at].cpu != q->qcpu))
+		at = (at + 1) % QUEUES;
+	queues[at].group = q->queue.group;
+	queues[at].cpu = q->qcpu;
+	return &queues[at];
+}
 
 static struct seen {
 	uint64_t records, kinds[SL_BPF_NR], parts;
 	uint64_t last_ts[CPUS], backwards, outside, unsorted_parts;
 	uint64_t fair, next_right, next_wrong, no_queue;
 	uint64_t picks[V_NR];
-	uint64_t wakees, wakee_right, dropped_marks;
+	uint64_t wakees, wakee_right, bests, best_right, dropped_marks;
 	uint64_t load_wakeups, other_wakeups;
 	uint64_t from, to;
 } seen;
@@ -137,31 +157,54 @@ static bool eligible(const struct sl_bpf_part *q, const struct sl_bpf_part *curr
 	return avg >= (int64_t)((vruntime - zero) * (uint64_t)load);
 }
 
-/* What the parts of a switch say about its pick: the worst of its levels. */
-static enum verdict judge(const struct sl_bpf_part *part, unsigned int nr, int prev_pid)
-{
-	const struct sl_bpf_part *q = NULL, *next = NULL;
-	enum verdict verdict = V_ALONE, level;
+struct level {
+	const struct sl_bpf_part *queue, *next, *best;
+	bool shared;		/* its entity ran before the switch, too */
+};
 
-	for (unsigned int i = 0; i < nr; i++, part++) {
-		if (part->role == SL_BPF_PART_QUEUE) {
-			q = part;
-			next = NULL;
+static enum verdict judge_level(const struct level *level)
+{
+	if (level->queue->queue.nr_queued <= 1)
+		return V_ALONE;
+	if (!eligible(level->queue, level->next, level->next->entity.vruntime))
+		return V_INELIGIBLE;
+	if (!level->best)
+		return V_BEST;
+	if (level->shared && level->next->flags & SL_ENTITY_VPROT &&
+	    (int64_t)(level->next->entity.lag_or_vprot - level->next->entity.vruntime) > 0)
+		return V_PROTECTED;
+	if (level->next->flags & SL_ENTITY_BUDDY || find_queue(level->queue)->buddy)
+		return V_BUDDY;
+	return V_LATER;
+}
+
+/* What the parts of a switch say about its pick: the last rule of all its levels. */
+static enum verdict judge(const struct sl_bpf_part *part, unsigned int nr)
+{
+	enum verdict verdict = V_ALONE, now;
+	struct level level = {0};
+	bool prev_met = false;
+	int prev_group = 0, below = 0;
+
+	if (nr && part[nr - 1].role == SL_ROLE_PREV && !(part[nr - 1].flags & SL_ENTITY_ON_RQ))
+		prev_group = part[nr - 1].entity.group;
+	for (unsigned int i = 0; i <= nr; i++, part++) {
+		if (i < nr && part->role == SL_ROLE_NEXT)
+			level.next = part;
+		else if (i < nr && part->role == SL_ROLE_BEST)
+			level.best = part;
+		else if (i < nr && part->role == SL_ROLE_PREV && level.next)
+			prev_met = true;
+		if (i < nr && part->role != SL_BPF_PART_QUEUE)
 			continue;
+		if (level.queue && level.next) {
+			now = judge_level(&level);
+			if (now > verdict)
+				verdict = now;
+			below = level.queue->queue.group;
 		}
-		if (part->role == SL_ROLE_NEXT) {
-			next = part;
-			level = V_ALONE;
-			if (q->queue.nr_queued > 1)
-				level = eligible(q, next, next->entity.vruntime) ? V_CHOSEN : V_INELIGIBLE;
-		} else if (part->role == SL_ROLE_BEST && next && q->queue.nr_queued > 1) {
-			level = part->flags & SL_ENTITY_DELAYED ? V_BEST_DELAYED :
-				part->entity.pid == prev_pid ? V_BEST_PREV : V_BEST;
-		} else {
-			continue;
-		}
-		if (level > verdict)
-			verdict = level;
+		level = (struct level){.queue = part,
+				       .shared = prev_met || (below && below == prev_group)};
 	}
 	return verdict;
 }
@@ -186,13 +229,31 @@ static void see_switch(const struct sl_bpf_header *h)
 		seen.no_queue++;
 		return;
 	}
-	seen.picks[judge(parts, h->nr_parts, sw->prev_pid)]++;
+	seen.picks[judge(parts, h->nr_parts)]++;
+}
+
+/* BEST stands behind the queue, the woken and the running entity it is compared with. */
+static void see_best(const struct sl_bpf_part *parts, unsigned int nr)
+{
+	for (unsigned int i = 3; i < nr; i++) {
+		if (parts[i].role != SL_ROLE_BEST)
+			continue;
+		seen.bests++;
+		seen.best_right += parts[i - 3].role == SL_BPF_PART_QUEUE &&
+				   parts[i - 2].role == SL_ROLE_WAKEE &&
+				   parts[i - 1].role == SL_ROLE_CURR &&
+				   eligible(&parts[i - 3], &parts[i - 1], parts[i].entity.vruntime) &&
+				   (int64_t)(parts[i].entity.deadline -
+					     parts[i - 2].entity.deadline) < 0;
+	}
 }
 
 static void see_wakeup(const struct sl_bpf_header *h)
 {
 	const struct sl_bpf_wake *wake = sl_bpf_payload(h);
 	const struct sl_bpf_part *parts = sl_bpf_parts(h);
+
+	see_best(parts, h->nr_parts);
 
 	if (wake->pid == workers[0] || wake->pid == workers[1])
 		seen.load_wakeups++;
@@ -226,6 +287,9 @@ static int see(void *arg, const struct sl_bpf_header *h, size_t len)
 		see_switch(h);
 	else if (h->kind == SL_BPF_WAKEUP)
 		see_wakeup(h);
+	for (unsigned int i = 0; i < h->nr_parts; i++)
+		if (sl_bpf_parts(h)[i].role == SL_BPF_PART_QUEUE)
+			find_queue(&sl_bpf_parts(h)[i])->buddy = sl_bpf_parts(h)[i].queue.buddy != 0;
 	return 0;
 }
 
@@ -322,11 +386,13 @@ static void check_evidence(const struct sl_bpf *bpf)
 	ok(!seen.next_wrong && seen.next_right, "NEXT of level 0 is the next task in all of "
 	   "%" PRIu64 " switches to a fair one", seen.fair);
 	ok(seen.wakees && seen.wakee_right == seen.wakees, "WAKEE is the woken task, queued");
+	ok(seen.best_right == seen.bests, "BEST is eligible and before WAKEE, %" PRIu64 " times",
+	   seen.bests);
 	if (!caps->has_queue)
 		return;
 	for (int i = 0; i < V_NR; i++) {
 		judged += seen.picks[i];
-		if (i == V_ALONE || i == V_CHOSEN)
+		if (i < V_RULES)
 			right += seen.picks[i];
 		if (seen.picks[i])
 			printf("# pick: %8" PRIu64 " %s\n", seen.picks[i], verdict_names[i]);

@@ -317,48 +317,75 @@ static __always_inline void add_ext(struct sl_bpf_header *h, struct sl_bpf_part 
 	part->entity.pid = p->pid;
 }
 
-static __always_inline bool eligible(const struct sums *sums, u64 vruntime)
-{
-	/* As vruntime_eligible() until 7.0: in 64 bits, products may wrap as they do there. */
-	return sums->avg >= (s64)(vruntime - sums->zero) * sums->load;
-}
-
 static __always_inline bool before(u64 a, u64 b)
 {
 	return (s64)(a - b) < 0;
 }
 
+static __always_inline bool eligible(s64 avg, s64 load, u64 zero, u64 vruntime)
+{
+	/* As vruntime_eligible() until 7.0: in 64 bits, products may wrap as they do there. */
+	return avg >= (s64)(vruntime - zero) * load;
+}
+
+static __always_inline u64 read_address(const void *from)
+{
+	u64 address = 0;
+
+	bpf_probe_read_kernel(&address, sizeof(void *), from);
+	return address;
+}
+
 /*
- * Of the entities in the tree that are eligible, the one with the earliest deadline; NULL
- * when that is not earlier than the given one. Goes the way that the pick goes.
+ * The address of the eligible entity with the earliest deadline in the tree under root,
+ * if that is before the given one; else 0. Goes the way that the pick goes. Addresses go
+ * in and out as numbers: then the verifier looks at this once, and not once per level of
+ * every program.
  */
+__noinline u64 search_tree(u64 root, u64 deadline, s64 avg, s64 load, u64 zero)
+{
+	const struct sched_entity *se;
+	const struct rb_node *node;
+	u64 at = root, left;
+	int i;
+
+	if (!has_best())
+		return 0;
+	for (i = 0; i < SEARCH_STEPS && at; i++) {
+		node = bpf_rdonly_cast((const void *)at, bpf_core_type_id_kernel(struct rb_node));
+		left = read_address(&node->rb_left);
+		if (left && eligible(avg, load, zero,
+				     node_entity((const void *)left)->min_vruntime)) {
+			at = left;
+			continue;
+		}
+		se = node_entity((const void *)at);
+		if (eligible(avg, load, zero, se->vruntime))
+			return before(se->deadline, deadline) ?
+			       at - bpf_core_field_offset(struct sched_entity, run_node) : 0;
+		at = read_address(&node->rb_right);
+	}
+	return 0;
+}
+
+/* The same with a short cut: the leftmost entity has the earliest deadline of all. */
 static __always_inline struct sched_entity *find_best(const struct cfs_rq *q,
 						      const struct sums *sums, u64 deadline)
 {
-	struct rb_node *node = q->tasks_timeline.rb_leftmost, *left;
+	struct rb_node *leftmost = q->tasks_timeline.rb_leftmost;
 	struct sched_entity *se;
-	int i;
+	u64 found;
 
-	if (!has_best() || !node)
+	if (!has_best() || !leftmost)
 		return NULL;
-	se = node_entity(node);
+	se = node_entity(leftmost);
 	if (!before(se->deadline, deadline))
 		return NULL;
-	if (eligible(sums, se->vruntime))
+	if (eligible(sums->avg, sums->load, sums->zero, se->vruntime))
 		return se;
-	node = q->tasks_timeline.rb_root.rb_node;
-	for (i = 0; i < SEARCH_STEPS && node; i++) {
-		left = node->rb_left;
-		if (left && eligible(sums, node_entity(left)->min_vruntime)) {
-			node = left;
-			continue;
-		}
-		se = node_entity(node);
-		if (eligible(sums, se->vruntime))
-			return before(se->deadline, deadline) ? se : NULL;
-		node = node->rb_right;
-	}
-	return NULL;
+	found = search_tree(read_address(&q->tasks_timeline.rb_root.rb_node), deadline, sums->avg,
+			    sums->load, sums->zero);
+	return found ? as_entity((const void *)found) : NULL;
 }
 
 static __always_inline void add_best(struct sl_bpf_header *h, struct sl_bpf_part *parts,
