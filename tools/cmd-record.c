@@ -15,6 +15,7 @@
 #include "cmds.h"
 #include "live/only.h"
 #include "live/record.h"
+#include "live/slice.h"
 #include "options.h"
 #include "out/fmt.h"
 #include "tool.h"
@@ -24,7 +25,7 @@
 #define CMD "record"
 #define DEFAULT_BUFFER_BYTES (8u << 20)
 
-enum { OPT_COMPRESS = 256, OPT_NO_IRQ, OPT_BACKEND, OPT_FLIGHT, OPT_ONLY };
+enum { OPT_COMPRESS = 256, OPT_NO_IRQ, OPT_BACKEND, OPT_FLIGHT, OPT_ONLY, OPT_SLICE };
 
 struct record_args {
 	struct sl_record_params params;
@@ -44,6 +45,7 @@ static const struct option long_options[] = {
 	{ "compress", no_argument, NULL, OPT_COMPRESS },
 	{ "backend", required_argument, NULL, OPT_BACKEND },
 	{ "only", required_argument, NULL, OPT_ONLY },
+	{ "slice", required_argument, NULL, OPT_SLICE },
 	{ "flight", required_argument, NULL, OPT_FLIGHT },
 	{ "threshold", required_argument, NULL, 'T' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -69,6 +71,7 @@ static const char help_text[] =
 "      --backend=NAME             auto (default: bpf where it works, else tracefs), tracefs or bpf\n"
 "      --only=WHAT                bpf: waits of these tasks only: short[:TIME] (a short slice), pid:ID,\n"
 "                                 comm:NAME (* at its ends), cgroup:PATH; may be repeated\n"
+"      --slice=TIME               all threads of the command ask for so long a slice, 100us to 100ms\n"
 "      --flight=TIME              tracefs: keep only the last TIME, and write what surrounds waits above -T\n"
 "  -T, --threshold=TIME           with --flight: the wait that is worth keeping\n"
 "  -v, --verbose                  say more\n"
@@ -177,6 +180,9 @@ static int parse_option(struct record_args *args, int option, struct sl_err *err
 	case OPT_ONLY:
 		params->only = &args->only;
 		return sl_only_add(&args->only, optarg, err);
+	case OPT_SLICE:
+		params->keep_slice = true;
+		return sl_slice_parse(optarg, &params->slice_ns, err);
 	case OPT_FLIGHT:
 		return parse_time("--flight", optarg, &params->flight_ns, err);
 	case 'T':
@@ -213,6 +219,8 @@ static int parse(int argc, char **argv, struct record_args *args, struct sl_err 
 	}
 	if (optind < argc)
 		params->argv = argv + optind;
+	if (params->keep_slice && !params->argv)
+		return sl_err_set(err, SL_EUSAGE, "--slice needs a command; schedlat slice sets it on what runs already");
 	if (params->flight_ns && params->backend == SL_BACKEND_BPF)
 		return sl_err_set(err, SL_EUSAGE, "--flight needs --backend tracefs");
 	if (params->only && params->backend == SL_BACKEND_TRACEFS)

@@ -179,6 +179,8 @@ static void add_end_meta(struct sl_session *s, const struct sl_command *command)
 		else if (WIFSIGNALED(command->status))
 			sl_kv_addf(list, "command_signal", "%d", WTERMSIG(command->status));
 	}
+	if (s->slice)
+		sl_slice_keep_meta(s->slice, s->start_ns, list);
 	sl_cgroups_meta(&s->start_cgroups, &s->end_cgroups, list);
 }
 
@@ -237,7 +239,9 @@ static void wait_for_end(struct sl_session *s, struct sl_command *command)
 			{ .fd = command->pid ? command->pid_fd : -1, .events = POLLIN },
 		};
 
-		poll(fds, 3, poll_timeout(params, command, deadline_ns));
+		poll(fds, 3, sl_slice_keep_timeout(s->slice, poll_timeout(params, command, deadline_ns)));
+		if (s->slice)
+			sl_slice_keep_look(s->slice, s->backend->now_ns(s));
 		if (fds[0].revents && take_signals(s, command, &signals))
 			return;
 		if (fds[1].revents) {
@@ -266,6 +270,8 @@ static int trace(struct sl_session *s, struct sl_command *command, struct sl_err
 		r = sl_command_go(command, s->params->argv[0], err);
 		result->command_started = !r;
 		result->command_failed = r < 0;
+		if (!r && s->slice)
+			sl_slice_keep_start(s->slice);
 	}
 	if (!r) {
 		if (s->params->on_start)
@@ -375,6 +381,7 @@ static int set_up(struct sl_session *s, struct sl_err *err)
 static int wind_up(struct sl_session *s, struct sl_command *command, int traced, struct sl_err *err)
 {
 	struct sl_err later;
+	char text[512];
 	int r;
 
 	s->end_ns = s->backend->now_ns(s);
@@ -386,6 +393,8 @@ static int wind_up(struct sl_session *s, struct sl_command *command, int traced,
 	sl_command_end(command);
 	s->result->command_status = command->status;
 	add_end_meta(s, command);
+	if (s->slice)
+		sl_session_note(s, sl_slice_keep_note(s->slice, s->start_ns, text, sizeof(text)));
 	r = sl_session_assemble(s, traced < 0 ? &later : err);
 	return traced < 0 ? traced : r;
 }
@@ -395,6 +404,7 @@ static void session_clear(struct sl_session *s)
 	close_backend(s);
 	sl_session_close_files(s);
 	clear_stream(&s->stream);
+	sl_slice_keep_free(s->slice);
 	sl_kv_clear(&s->meta);
 	sl_kv_clear(&s->end_meta);
 	sl_tasks_clear(&s->start_tasks);
@@ -419,7 +429,10 @@ int sl_record_run(const struct sl_record_params *params, struct sl_record_result
 		if (r < 0)
 			return r;
 	}
-	r = set_up(&s, err);
+	if (params->argv && params->keep_slice)
+		r = sl_slice_keep_new(params->slice_ns, command.pid, &s.slice, err);
+	if (!r)
+		r = set_up(&s, err);
 	if (!r) {
 		r = trace(&s, &command, err);
 		/* Without a command there is nothing to keep; a full disk leaves what fitted. */

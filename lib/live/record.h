@@ -39,6 +39,8 @@ struct sl_record_params {
 	uint64_t threshold_ns;		/* with flight_ns: waits above this are kept */
 	bool verbose;			/* messages of the bpf backend carry the verifier's lines */
 	char *const *argv;		/* command, NULL: none */
+	bool keep_slice;		/* its threads get slice_ns (0: the base slice), and keep it */
+	uint64_t slice_ns;
 	const sigset_t *command_mask;	/* signal mask of the command */
 	const char *command_line;	/* of schedlat itself, for the metadata */
 	const char *version;

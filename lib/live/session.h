@@ -8,6 +8,7 @@
 
 #include "event/event.h"
 #include "live/record.h"
+#include "live/slice_keep.h"
 #include "live/tasks.h"
 #include "live/text.h"
 
@@ -71,6 +72,7 @@ struct sl_session {
 	uint64_t *bytes;		/* in each */
 	int reserve_fd;			/* space that is given back before assembling */
 	struct sl_cpu_stats *stats;	/* [stream.nr_cpus] */
+	struct sl_slice_keep *slice;	/* of the command's threads; NULL: as it is */
 	struct sl_kv_list meta, end_meta;
 	struct sl_task_list start_tasks, end_tasks;
 	struct sl_cgroup_list start_cgroups, end_cgroups;

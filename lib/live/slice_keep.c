@@ -27,18 +27,23 @@ struct process {
 	bool ours;
 };
 
+/* Thread ids seen: open addressing, 0 is free. */
+struct id_set {
+	int32_t *ids;
+	size_t nr, room;
+};
+
 struct sl_slice_keep {
 	uint64_t asked_ns;
 	struct sl_slice_base base;
 	struct process *family;		/* of the last look; once in it, always in it */
 	size_t nr_family;
-	int32_t *tids;			/* seen with the slice; a set, open addressing, 0 free */
-	size_t nr_tids, room_tids;
+	struct id_set with, without;	/* threads seen with the slice, and that cannot have it */
 	struct noted noted[NOTED_MAX];
 	unsigned int nr_noted;
 	struct noted root;
-	uint64_t again, left_out;
-	char left_out_comm[16], left_out_why[160];
+	uint64_t again;
+	char left_out_comm[16], left_out_why[160];	/* of the first of `without` */
 	unsigned int looks;
 	uint64_t started_ns, due_ns;	/* CLOCK_MONOTONIC */
 };
@@ -51,31 +56,28 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)ts.tv_sec * SL_NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* Add to the set; true: it is new. Without memory it is counted a second time, no more. */
-static bool see(struct sl_slice_keep *keep, int32_t tid)
+/* Add to the set; true: it is new. Without memory it is not added, no more. */
+static bool see(struct id_set *set, int32_t tid)
 {
 	size_t at;
 
-	if (keep->nr_tids * 2 >= keep->room_tids) {
-		size_t old_room = keep->room_tids, room = old_room ? old_room * 2 : 256;
-		int32_t *old = keep->tids, *grown = calloc(room, sizeof(*grown));
+	if (set->nr * 2 >= set->room) {
+		struct id_set grown = { .room = set->room ? set->room * 2 : 256 };
 
-		if (!grown)
-			return true;
-		keep->tids = grown;
-		keep->room_tids = room;
-		keep->nr_tids = 0;
-		for (size_t i = 0; i < old_room; i++)
-			if (old[i])
-				see(keep, old[i]);
-		free(old);
-	}
-	for (at = (uint32_t)tid * 2654435761u % keep->room_tids; keep->tids[at];
-	     at = (at + 1) % keep->room_tids)
-		if (keep->tids[at] == tid)
+		grown.ids = calloc(grown.room, sizeof(*grown.ids));
+		if (!grown.ids)
 			return false;
-	keep->tids[at] = tid;
-	keep->nr_tids++;
+		for (size_t i = 0; i < set->room; i++)
+			if (set->ids[i])
+				see(&grown, set->ids[i]);
+		free(set->ids);
+		*set = grown;
+	}
+	for (at = (uint32_t)tid * 2654435761u % set->room; set->ids[at]; at = (at + 1) % set->room)
+		if (set->ids[at] == tid)
+			return false;
+	set->ids[at] = tid;
+	set->nr++;
 	return true;
 }
 
@@ -104,7 +106,7 @@ int sl_slice_keep_new(uint64_t ns, pid_t pid, struct sl_slice_keep **ret_keep, s
 	keep->family[0] = (struct process){ .pid = pid, .ours = true };
 	keep->nr_family = 1;
 	if (after.slice_ns)
-		see(keep, pid);
+		see(&keep->with, pid);
 	*ret_keep = keep;
 	return 0;
 }
@@ -114,7 +116,8 @@ void sl_slice_keep_free(struct sl_slice_keep *keep)
 	if (!keep)
 		return;
 	free(keep->family);
-	free(keep->tids);
+	free(keep->with.ids);
+	free(keep->without.ids);
 	free(keep);
 }
 
@@ -259,15 +262,15 @@ static int look_at(void *arg, int32_t tgid, int32_t tid)
 	if (sl_slice_get(tid, &attr))
 		return 0;
 	if (attr.slice_ns && attr.slice_ns == want_ns) {
-		see(keep, tid);
+		see(&keep->with, tid);
 		return 0;
 	}
 	outcome = sl_slice_set(tid, keep->asked_ns, keep->base.ns, &before, &attr, &error);
 	if (outcome == SL_SLICE_SET) {
-		see(keep, tid);
+		see(&keep->with, tid);
 		note_set(keep, tgid, tid, attr.slice_ns, look->now_ns);
 	} else if (outcome != SL_SLICE_UNCHANGED && outcome != SL_SLICE_GONE) {
-		if (see(keep, tid) && !keep->left_out++) {
+		if (see(&keep->without, tid) && keep->without.nr == 1) {
 			if (sl_slice_read_thread(tgid, tid, &thread))
 				memcpy(keep->left_out_comm, thread.comm, sizeof(thread.comm));
 			sl_slice_reason(keep->left_out_why, sizeof(keep->left_out_why), outcome, error,
@@ -311,7 +314,7 @@ void sl_slice_keep_meta(const struct sl_slice_keep *keep, uint64_t start_ns, str
 		snprintf(key, sizeof(key), "slice.%" PRId32, keep->root.tid);
 		sl_kv_addf(list, key, "%" PRIu64 "@%" PRIu64, keep->root.slice_ns, start_ns);
 	}
-	sl_kv_addf(list, "slice.threads", "%zu", keep->nr_tids - (size_t)keep->left_out);
+	sl_kv_addf(list, "slice.threads", "%zu", keep->with.nr);
 	sl_kv_addf(list, "slice.again", "%" PRIu64, keep->again);
 	for (unsigned int i = 0; i < keep->nr_noted; i++) {
 		const struct noted *noted = &keep->noted[i];
@@ -333,8 +336,8 @@ char *sl_slice_keep_note(const struct sl_slice_keep *keep, uint64_t start_ns, ch
 		snprintf(again, sizeof(again), ", set again %" PRIu64 " time%s, for example on %s[%" PRId32 "] %s after the start",
 			 keep->again, keep->again == 1 ? "" : "s", first->comm, first->tid,
 			 sl_time_fmt_human(after, sizeof(after), sl_since(first->at_ns, start_ns)));
-	if (keep->left_out)
-		snprintf(left, sizeof(left), "; not on %" PRIu64 ", first %s: %s", keep->left_out,
+	if (keep->without.nr)
+		snprintf(left, sizeof(left), "; not on %zu, first %s: %s", keep->without.nr,
 			 keep->left_out_comm, keep->left_out_why);
 	if (keep->root.slice_ns)
 		snprintf(buf, size, "slice %s%s: set before the command started%s%s", slice, asked, again,

@@ -1,59 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # slice: what is set is there, by an independent reader's eyes, and what was there comes back.
-. "$(dirname "$0")/lib.sh"
+test_dir=$(realpath "$(dirname "$0")")
+. "$test_dir/lib.sh"
 # The interpreter itself: what stands in front of it on some machines takes seconds.
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) ||
 	skip_all "no python3 to read slices independently"
 
-# sched_getattr(2) and sched_setattr(2) without the tool:
-#	get TID			size policy flags nice priority runtime
-#	slice TID...		the runtimes
-#	set TID FIELD=VALUE...
-#	threads N		N sleeping threads, slice-0 and so on; prints their ids
-#	maker			a thread per 2 ms, each for 300 ms, until killed
-cat >attr.py <<'P'
-import ctypes, os, struct, sys, time
-libc = ctypes.CDLL(None, use_errno=True)
-GET, SET = {"x86_64": (315, 314), "aarch64": (275, 274), "riscv64": (275, 274)}[os.uname().machine]
-NAMES = "size policy flags nice priority runtime deadline period".split()
-FORM = "IIQiIQQQ"
-def get(tid):
-    buf = ctypes.create_string_buffer(48)
-    if libc.syscall(GET, tid, buf, 48, 0):
-        sys.exit(os.strerror(ctypes.get_errno()))
-    return dict(zip(NAMES, struct.unpack(FORM, buf.raw)))
-def set(tid, **what):
-    attr = dict.fromkeys(NAMES, 0) | {"size": 48} | what
-    buf = ctypes.create_string_buffer(struct.pack(FORM, *(attr[n] for n in NAMES)))
-    if libc.syscall(SET, tid, buf, 0):
-        sys.exit(os.strerror(ctypes.get_errno()))
-def main(what, *args):
-    if what == "get":
-        print(*list(get(int(args[0])).values())[:6])
-    elif what == "slice":
-        print("\n".join(str(get(int(tid))["runtime"]) for tid in args))
-    elif what == "set":
-        set(int(args[0]), **{k: int(v) for k, v in (a.split("=") for a in args[1:])})
-    elif what == "threads":
-        import threading
-        def wait(name):
-            libc.prctl(15, name)
-            time.sleep(300)
-        for nr in range(int(args[0])):
-            threading.Thread(target=wait, args=(b"slice-%d" % nr,), daemon=True).start()
-        print(*sorted(os.listdir("/proc/self/task"), key=int), flush=True)
-        time.sleep(300)
-    elif what == "maker":
-        import threading
-        print("ready", flush=True)
-        while True:
-            threading.Thread(target=time.sleep, args=(0.3,), daemon=True).start()
-            time.sleep(0.002)
-if __name__ == "__main__":
-    main(*sys.argv[1:])
-P
-attr() { "$python" attr.py "$@"; }
+attr() { "$python" "$test_dir/attr.py" "$@"; }
 slice_of() { attr slice "$1"; }
 
 sleep 300 >/dev/null 2>&1 &
@@ -101,7 +55,7 @@ is "$(attr get $pid)" "${before% *} $base" "default: back to the base slice"
 is "$(slice_of $pid)" "$base" "so does 0"
 
 # All threads of a process, one thread, names.
-coproc THREADS { exec "$python" attr.py threads 5; }
+coproc THREADS { exec "$python" "$test_dir/attr.py" threads 5; }
 threads=$THREADS_PID
 read -r -a tids <&"${THREADS[0]}"
 is ${#tids[@]} 6 "a process with six threads"
@@ -119,7 +73,7 @@ is "$(each)" "$base:6" "all back"
 
 # Slices are restored after a command, whatever its end.
 "$SCHEDLAT" slice -q -t "${tids[2]}" 3ms
-"$SCHEDLAT" slice -q -p $threads 8ms --while -- sh -c "'$python' attr.py slice ${tids[2]} ${tids[4]} >seen; exit 37"
+"$SCHEDLAT" slice -q -p $threads 8ms --while -- sh -c "'$python' '$test_dir/attr.py' slice ${tids[2]} ${tids[4]} >seen; exit 37"
 is $? 37 "--while: the command's status"
 is "$(paste -sd' ' seen)" "8000000 8000000" "the command runs while the slices are set"
 is "$(each)" "$(printf '%s\n' "$base:5" 3000000:1 | sort -n | paste -sd' ')" "and then they are as before"
@@ -139,12 +93,12 @@ for how in TERM INT; do
 	is $? 9 "$how is the command's, and so is the status"
 	is "$(slice_of "${tids[2]}")" 3000000 "$how: the former slice is back"
 done
-"$SCHEDLAT" slice -q -p $threads 8ms --while -- "$python" attr.py set "${tids[2]}" runtime=4000000
+"$SCHEDLAT" slice -q -p $threads 8ms --while -- "$python" "$test_dir/attr.py" set "${tids[2]}" runtime=4000000
 is "$(slice_of "${tids[2]}")" 4000000 "what somebody else set meanwhile stays"
 "$SCHEDLAT" slice -q -p $threads default
 
 # Threads made while it works, and those that inherit the slice.
-"$python" attr.py maker >made &
+"$python" "$test_dir/attr.py" maker >made &
 maker=$!
 for _ in $(seq 100); do [ -s made ] && break; sleep 0.05; done
 sleep 0.3
