@@ -8,7 +8,8 @@ __schedlat_options()
 	case $1 in
 	record)
 		echo "-o --output -d --duration -p --pid -t --tid -C --cpu -m --buffer-size --no-irq
-			--compress --backend --slice --flight -T --threshold -v --verbose -q --quiet"
+			--compress --backend --only --slice --flight -T --threshold -v --verbose
+			-q --quiet"
 		;;
 	report)
 		echo "-i --input --why -T --threshold -n -H --histogram --by -s --sort --fields -j --json
@@ -47,8 +48,8 @@ __schedlat_values()
 		;;
 	-p | --pid) ps -A -o pid= ;;
 	--comm) ps -A -o comm= | sort -u ;;
-	-d | --duration | --slice | --only | --above | -T | --threshold | --flight | --time | -t | --tid | -C | --cpu | \
-		-G | --cgroup | -m | --buffer-size | -n | -x | --field-separator) ;;
+	-d | --duration | --above | -T | --threshold | --flight | --time | --slice | --only | -t | --tid | \
+		-C | --cpu | -G | --cgroup | -m | --buffer-size | -n | -x | --field-separator) ;;
 	*) return 1 ;;
 	esac
 }
