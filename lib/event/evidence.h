@@ -14,7 +14,8 @@
  *	Nothing when the woken task is not of the fair class.
  * sched_switch (taken after the pick)
  *	per level of next, if it is fair: queue, its entity NEXT; at the level where
- *	prev, still on a queue, has an entity in the same queue: PREV; BEST when the
+ *	prev has an entity in the same queue, and that is queued (itself, or a group in which
+ *	others wait): PREV; BEST when the
  *	tree holds an eligible entity with an earlier deadline than NEXT's.
  *	Then the levels of prev, if it is fair, that next does not share: queue, PREV.
  *	A task that was dequeued has no queue: PREV stands alone, its lag is valid.
