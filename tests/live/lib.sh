@@ -54,6 +54,14 @@ skip_all()
 	exit 0
 }
 
+# Skip the file where the bpf backend does not work.
+needs_bpf()
+{
+	local out
+	out=$("$SCHEDLAT" check | sed -n '/^bpf /,/^perf/p')
+	[[ $out =~ ^bpf\ +can\ record ]] || skip_all "$(sed -n 's/^ *reason *//p' <<<"$out")"
+}
+
 finish()
 {
 	echo "1..$nr"
@@ -112,8 +120,7 @@ state_is() # BEFORE NAME
 # Value of a metadata key, by another tool's eyes.
 meta() # FILE KEY
 {
-	trace-cmd report -i "$1" 2>/dev/null |
-		sed -n "s/.* meta: *$2=//p" | head -n 1
+	trace-cmd report -i "$1" 2>/dev/null | sed -n "/ meta: *$2=/{s/.* meta: *$2=//p;q}"
 }
 
 # Wait until a recorder's instance traces.
