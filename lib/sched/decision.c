@@ -178,7 +178,7 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 	if (!tf)
 		return -ENOMEM;
 	tf->ns = now_ns;
-	tf->stays[0] = f->blocks[0].by_role[SL_ROLE_WAKEE];
+	tf->entities[0] = f->blocks[0].by_role[SL_ROLE_WAKEE];
 	note_lag(tf, &f->blocks[0], SL_ROLE_CURR);
 	if (tf->entities[0].slice > 0)
 		t->slice_ns = (uint64_t)tf->entities[0].slice;
@@ -186,12 +186,17 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 	for (i = 0; i < f->nr_blocks; i++) {
 		const struct sl_block *b = &f->blocks[i];
 
-		if (!b->by_role[SL_ROLE_WAKEE].known)
+		if (!b->by_role[SL_ROLE_WAKEE].known) {
+			/* enqueue_task_fair() stops at a throttled group, whose entity is off its queue (6.12) */
+			if (f->lone.known && f->lone.pid == t->tid && f->lone.flags & SL_ENTITY_GROUP)
+				tf->entities[0].flags |= f->lone.flags & SL_ENTITY_THROTTLED;
 			break;
+		}
 		if (tf->nr_levels == SL_FAIR_LEVELS_MAX)
 			break;
 		tf->groups[i] = b->queue.group;
-		tf->entities[i] = b->by_role[SL_ROLE_WAKEE];
+		if (i)
+			tf->entities[i] = b->by_role[SL_ROLE_WAKEE];
 		tf->nr_levels++;
 		if (!b->by_role[SL_ROLE_CURR].known || tf->wakeup.ns)
 			continue;
@@ -204,6 +209,7 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 		tf->wakeup.at.best = b->by_role[SL_ROLE_BEST];
 		tf->wakeup.at.prev.known = false;
 	}
+	tf->stays[0] = tf->entities[0];
 	return 0;
 }
 
@@ -260,7 +266,9 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 		return 0;
 	tf->ns = now_ns;
 	tf->stays[0] = tf->entities[0];
-	tf->sleep_lag_known = false;
+	/* A sleeper that stays queued until its lag is paid sleeps with the lag that it has now. */
+	tf->sleep_lag_known = tf->entities[0].flags & SL_ENTITY_DELAYED;
+	tf->sleep_lag = tf->lag;
 	return 0;
 }
 
@@ -301,12 +309,42 @@ static struct sl_decision *ring_put(struct sl_cpu_fair *f, uint64_t oldest_ns)
 		if (rings_resize(f, SL_DECISIONS_MIN))
 			return NULL;
 	} else if (f->ring_nr - f->ring_first == size && size < SL_DECISIONS_MAX &&
-		   f->ring[f->ring_first & f->ring_mask].ns > oldest_ns) {
+		   f->ring[f->ring_first & f->ring_mask].ns >= oldest_ns) {
 		rings_resize(f, size * 2);	/* without more room the oldest ones go */
 	}
 	if (f->ring_nr - f->ring_first == f->ring_mask + 1ull)
 		f->ring_first++;
 	return &f->ring[f->ring_nr++ & f->ring_mask];
+}
+
+/* A decision of which no queue is shown. */
+static int put_plain(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t occupant,
+		     unsigned int cpu, uint64_t oldest_ns, uint64_t now_ns)
+{
+	struct sl_decision *d = ring_put(f, oldest_ns);
+
+	if (!d)
+		return -ENOMEM;
+	*d = (struct sl_decision){
+		.ns = now_ns,
+		.task = occupant,
+		.cpu = (uint16_t)cpu,
+		.kind = (uint8_t)kind,
+	};
+	return 0;
+}
+
+static struct sl_decision *last_of(const struct sl_cpu_fair *f)
+{
+	return f->ring_first < f->ring_nr ? &f->ring[(f->ring_nr - 1) & f->ring_mask] : NULL;
+}
+
+/* The request to stop that has not led through the scheduler yet; NULL: none. */
+static const struct sl_decision *pending_stop(const struct sl_cpu_fair *f)
+{
+	const struct sl_decision *last = last_of(f);
+
+	return last && (last->kind == SL_DECISION_STOP || last->kind == SL_DECISION_STOP_LAZILY) ? last : NULL;
 }
 
 /*
@@ -342,14 +380,24 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 {
 	enum sl_entity_role role = kind == SL_DECISION_PICK ? SL_ROLE_NEXT : SL_ROLE_CURR;
 	bool taken = take(f, now_ns);
-	const struct sl_decision *last;
+	const struct sl_decision *last, *stop;
 	struct sl_decision *d;
 	unsigned int nr = 0, i;
+	int32_t buddy;
 
 	if (prev && !taken)
 		forget(prev);
-	if (!taken)
+	if (!taken)	/* what was decided before a pick does not hold after it */
+		return f && f->ring && kind == SL_DECISION_PICK ?
+			       put_plain(f, kind, occupant, f->cpu, oldest_ns, now_ns) : 0;
+	stop = pending_stop(f);
+	if (stop && kind == SL_DECISION_TICK && stop->task == occupant)
 		return 0;
+	/*
+	 * A wakeup that preempts by its shorter slice makes itself the next buddy before it asks the
+	 * running task to stop (wakeup_preempt_fair(), 7.3); the pick has cleared that when it is told.
+	 */
+	buddy = stop ? stop->buddy : 0;
 	while (nr < f->nr_blocks && nr < SL_FAIR_LEVELS_MAX && f->blocks[nr].by_role[role].known)
 		nr++;
 	if (prev && note_prev(f, prev, nr, now_ns))
@@ -360,7 +408,8 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 			break;
 	nr = nr ? nr : i;
 	if (!nr)
-		return 0;
+		return f->ring && kind == SL_DECISION_PICK ?
+			       put_plain(f, kind, occupant, f->cpu, oldest_ns, now_ns) : 0;
 	d = ring_put(f, oldest_ns);
 	if (!d)
 		return -ENOMEM;
@@ -384,26 +433,23 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 		l->best = b->by_role[SL_ROLE_BEST];
 		l->prev = b->by_role[SL_ROLE_PREV];
 		l->kept = kind == SL_DECISION_PICK && last && ran_in(f, last, l);
+		l->was_buddy = kind == SL_DECISION_PICK && !i && buddy > 0 && l->curr.pid == buddy;
 	}
 	return 0;
 }
 
-int sl_decision_stop(struct sl_cpu_fair **target, bool lazily, uint32_t occupant, unsigned int cpu,
-		     uint64_t oldest_ns, uint64_t now_ns)
+int sl_decision_stop(struct sl_cpu_fair **target, struct sl_cpu_fair *f, bool lazily, uint32_t occupant,
+		     unsigned int cpu, uint64_t oldest_ns, uint64_t now_ns)
 {
-	struct sl_decision *d;
+	int32_t buddy = take(f, now_ns) && f->nr_blocks ? f->blocks[0].queue.buddy : 0;
 
 	if (!*target)
 		*target = calloc(1, sizeof(**target));
-	d = *target ? ring_put(*target, oldest_ns) : NULL;
-	if (!d)
+	if (!*target ||
+	    put_plain(*target, lazily ? SL_DECISION_STOP_LAZILY : SL_DECISION_STOP, occupant, cpu,
+		      oldest_ns, now_ns))
 		return -ENOMEM;
-	*d = (struct sl_decision){
-		.ns = now_ns,
-		.task = occupant,
-		.cpu = (uint16_t)cpu,
-		.kind = (uint8_t)(lazily ? SL_DECISION_STOP_LAZILY : SL_DECISION_STOP),
-	};
+	last_of(*target)->buddy = buddy;
 	return 0;
 }
 

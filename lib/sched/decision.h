@@ -34,12 +34,14 @@ struct sl_level {
 	struct sl_entity best;		/* the earliest deadline of those eligible, where before curr's */
 	struct sl_entity prev;		/* picks: stopped, and is queued here */
 	bool kept;			/* picks: curr, a group, ran before as well: only its task changed */
+	bool was_buddy;			/* picks: curr was the next buddy when the one before was asked to stop */
 };
 
 struct sl_decision {
 	uint64_t ns;
 	uint64_t first_level;		/* number of its first level in the ring of levels */
 	uint32_t task;			/* index of the task that runs; UINT32_MAX unknown */
+	int32_t buddy;			/* requests to stop: the queue's next buddy; 0 none, or not known */
 	uint16_t cpu;			/* that recorded it */
 	uint8_t kind;			/* enum sl_decision_kind */
 	uint8_t nr_levels;		/* of the running task's hierarchy, from its own queue to the root's */
@@ -85,6 +87,8 @@ struct sl_cpu_fair {
 	unsigned int nr_blocks;
 	struct sl_block blocks[2 * SL_FAIR_LEVELS_MAX];
 	struct sl_entity lone;		/* an entity off every queue, or without one */
+	uint64_t looked_vruntime;	/* of the running entity when a wakeup last looked at it */
+	int32_t looked_pid;
 
 	struct sl_decision *ring;
 	struct sl_level *levels;	/* twice as many */
@@ -111,9 +115,9 @@ int sl_decision_waking(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns
 int sl_decision_moved(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns);
 /* t, queued, was picked on this CPU (before its wait closes). The snapshot is not used up. */
 int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns);
-/* The running task of the CPU that *target belongs to was asked to stop, on CPU `cpu`. */
-int sl_decision_stop(struct sl_cpu_fair **target, bool lazily, uint32_t occupant, unsigned int cpu,
-		     uint64_t oldest_ns, uint64_t now_ns);
+/* The running task of *target's CPU was asked to stop, on CPU `cpu`, whose snapshots are f. */
+int sl_decision_stop(struct sl_cpu_fair **target, struct sl_cpu_fair *f, bool lazily, uint32_t occupant,
+		     unsigned int cpu, uint64_t oldest_ns, uint64_t now_ns);
 /*
  * A pick, a repeated pick or a tick on this CPU, whose running task is `occupant`.
  * prev, for picks: the task that stopped (it may wait or sleep from now on).

@@ -664,8 +664,8 @@ static void on_need_resched(struct sl_engine *e, const struct sl_event *ev)
 		c->lazy.ns = SL_TIME_NONE;
 	note_resched(c, n->tif ? &c->lazy : &c->hard, ev);
 	if (e->has_snapshots && c->curr)
-		no_memory_if(e, sl_decision_stop(&c->fair, n->tif != 0, c->curr->index, ev->cpu,
-						 c->oldest_queued_ns, ev->ts_ns));
+		no_memory_if(e, sl_decision_stop(&c->fair, e->cpus.at[ev->cpu]->fair, n->tif != 0,
+						 c->curr->index, ev->cpu, c->oldest_queued_ns, ev->ts_ns));
 }
 
 /* A task that ends has run: whatever we believe it waits for, its switch-in was missed. */

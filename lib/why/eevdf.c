@@ -10,8 +10,8 @@
  * included.
  *
  * A task that waits loses by the first of these that holds: it is not eligible; an
- * eligible entity has an earlier deadline; the running one is protected. Protection
- * comes last because it only matters to a task that would have been picked.
+ * eligible entity has an earlier deadline; the running one is protected, or was the next
+ * buddy. Those come last because they only matter to a task that would have been picked.
  */
 #include "why/eevdf.h"
 
@@ -90,18 +90,14 @@ static struct sl_verdict compare(const struct sl_level *l, const struct sl_entit
 	if (curr->flags & SL_ENTITY_VPROT && protected_ns > -PROTECTION_PLAUSIBLE_NS)
 		r->protected_ns = protected_ns;
 	r->curr_weight = curr->weight;
+	if (l->queue.flags & SL_QUEUE_FLAT)	/* has the weights in full: nice 0 is 1 << 20 (7.3) */
+		r->curr_weight = curr->weight >> 10 ? curr->weight >> 10 : 1;
 	against(r, own, curr);
 
 	if (!sl_eevdf_eligible(&l->queue, curr, own->vruntime)) {
 		v.cause = SL_CAUSE_INELIGIBLE;
 		v.confidence = SL_CONF_EXACT;
 		r->by_ns = -r->lag_ns;
-		return v;
-	}
-	if (l->queue.buddy && l->queue.buddy == curr->pid && !(curr->flags & SL_ENTITY_GROUP)) {
-		/* set_next_entity() clears the buddy: it is still one only where it was not taken as one */
-		v.cause = SL_CAUSE_BUDDY;
-		v.confidence = SL_CONF_DERIVED;
 		return v;
 	}
 	if (best->known && best->pid != own->pid && sl_vtime_before(best->deadline, own->deadline) &&
@@ -127,6 +123,10 @@ static struct sl_verdict compare(const struct sl_level *l, const struct sl_entit
 		v.confidence = SL_CONF_EXACT;
 		r->by_ns = protected_ns;
 		return v;
+	}
+	if (l->was_buddy && curr_eligible) {	/* nothing else explains that it was picked */
+		v.cause = SL_CAUSE_BUDDY;
+		v.confidence = SL_CONF_DERIVED;
 	}
 	return v;
 }
@@ -182,7 +182,7 @@ static const struct sl_level *common_level(const struct sl_task_fair *tf, const 
 
 	for (i = 0; i < tf->nr_levels; i++)
 		for (j = 0; (l = sl_decision_level(f, d, j)) != NULL; j++)
-			if (tf->groups[i] == l->queue.group) {
+			if (tf->groups[i] && tf->groups[i] == l->queue.group) {
 				*ret_own = i;
 				*ret_curr = j;
 				return l;
@@ -220,8 +220,10 @@ bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const 
 		if (came_later && !own) {
 			with_own = *l;
 			with_own.queue.sum_weight += entities[0].weight;
-			with_own.queue.sum_w_vruntime +=
-				(int64_t)(entities[0].vruntime - l->queue.zero_vruntime) * entities[0].weight;
+			/* unsigned: it wraps as the kernel's does, whatever the file says */
+			with_own.queue.sum_w_vruntime = (int64_t)
+				((uint64_t)l->queue.sum_w_vruntime +
+				 (entities[0].vruntime - l->queue.zero_vruntime) * entities[0].weight);
 			l = &with_own;
 		}
 		*v = compare(l, &entities[own], protection, d->kind == SL_DECISION_PICK, r);
@@ -231,8 +233,13 @@ bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const 
 		lift(v, r);
 		v->confidence = SL_CONF_EXACT;
 	}
-	/* The runqueue is unlocked by the time that a repeated pick is told (__schedule(), 6.18). */
-	if (v->confidence == SL_CONF_EXACT && (d->kind == SL_DECISION_PICK_AGAIN || came_later))
+	/*
+	 * The runqueue is unlocked by the time that a repeated pick (__schedule(), 6.18) and a tick
+	 * (local_timer_exit) are told, and a tick compares nothing with those that wait. A flat
+	 * queue's pick is reweighted before it is told (set_next_task_fair(), 7.3).
+	 */
+	if (v->confidence == SL_CONF_EXACT &&
+	    (d->kind != SL_DECISION_PICK || l->queue.flags & SL_QUEUE_FLAT || came_later))
 		v->confidence = SL_CONF_DERIVED;
 	return true;
 }
