@@ -72,7 +72,7 @@ class Expect:
 
 
 def ns(text):
-    return sltext.parse_time(text)
+    return -sltext.parse_time(text[1:]) if text.startswith("-") else sltext.parse_time(text)
 
 
 def pairs(words):
@@ -86,18 +86,35 @@ def segment_text(seg):
         else seg["kind"]
     cpu = "-" if seg["cpu"] is None else seg["cpu"]
     tid = (seg["occupant"] or {}).get("tid")
-    return f"{kind}={seg['ns']}ns@{cpu}/{tid}:{seg['confidence']}"
+    decision = seg["decision"] or {"at": None}
+    known = ",".join(f"{k.removesuffix('_ns')}={v['tid'] if k == 'rival' else v}"
+                     for k, v in decision.items() if v is not None)
+    return f"{kind}={seg['ns']}ns@{cpu}/{tid}:{seg['confidence']}{{{known}}}"
+
+
+def decision_matches(want, decision):
+    """at=wakeup,by=700us,...: members of the decision, with or without their _ns."""
+    if not decision or want == "-":
+        return want == "-" and not decision
+    for key, op, value in pairs(want.split(",")):
+        have = decision.get(key, decision.get(key + "_ns"))
+        if key == "rival":
+            have = have["tid"]
+        if not same("null" if have is None else have, value):
+            return False
+    return True
 
 
 def segment_matches(want, seg):
-    kinds, dur, cpu, tid, confidence = \
-        re.fullmatch(r"([a-z|-]+)=([\w.]+)(?:@([\d-]+))?(?:/(\d+))?(?::(\w+))?", want).groups()
+    kinds, dur, cpu, tid, confidence, decision = re.fullmatch(
+        r"([a-z|-]+)=([\w.]+)(?:@([\d-]+))?(?:/(\d+))?(?::(\w+))?(?:\{(.*)\})?", want).groups()
     reason = seg["reason"] if seg["kind"] == "fair" else None
     kind = "fair" if reason == "fair-undetermined" else reason or seg["kind"]
     return kind in kinds.split("|") and seg["ns"] == ns(dur) and \
         (cpu is None or seg["cpu"] == (None if cpu == "-" else int(cpu))) and \
         (tid is None or (seg["occupant"] or {}).get("tid") == int(tid)) and \
-        (confidence is None or seg["confidence"] == confidence)
+        (confidence is None or seg["confidence"] == confidence) and \
+        (decision is None or decision_matches(decision, seg["decision"]))
 
 
 def wait_value(wait, key):
@@ -122,14 +139,14 @@ def wait_value(wait, key):
         return ",".join(wait["place_causes"]) or "-"
     if key == "taints":
         return ",".join(wait["taints"]) or "-"
-    value = wait[key]
+    value = wait[key] if key in wait else wait[key + "_ns"]
     return "null" if value is None else value
 
 
 def same(value, want):
     if isinstance(value, bool):
         return str(value).lower() == want
-    if isinstance(value, int) and re.match(r"\d", want):
+    if isinstance(value, int) and re.match(r"-?\d", want):
         return value == ns(want)
     return str(value) == want
 
