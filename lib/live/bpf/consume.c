@@ -80,6 +80,13 @@ int sl_bpf_map_memory(struct sl_bpf *b, struct sl_err *err)
 		return sl_err_set(err, -errno, "bpf: mapping the ring buffer of %llu bytes: %s",
 				  (unsigned long long)b->caps.ring_bytes, strerror(errno));
 	b->data = (const uint8_t *)b->producer_pos + page;
+	if (b->nr_hists) {
+		b->hists_bytes = (b->nr_hists * sizeof(*b->hists) + page - 1) / page * page;
+		b->hists = map_fd(bpf_map__fd(b->skel->maps.hists), 0, b->hists_bytes, PROT_READ);
+		if (!b->hists)
+			return sl_err_set(err, -errno, "bpf: mapping the histograms: %s",
+					  strerror(errno));
+	}
 	/* On edges: a ring with a few records in it is always readable. */
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (b->epoll_fd < 0 || epoll_ctl(b->epoll_fd, EPOLL_CTL_ADD, ring, &event))
@@ -98,7 +105,10 @@ void sl_bpf_unmap_memory(struct sl_bpf *b)
 		munmap((void *)b->producer_pos, b->page_bytes + 2 * b->caps.ring_bytes);
 	if (b->cpus)
 		munmap((void *)b->cpus, b->cpus_bytes);
+	if (b->hists)
+		munmap((void *)b->hists, b->hists_bytes);
 	b->epoll_fd = -1;
+	b->hists = NULL;
 	b->consumer_pos = NULL;
 	b->producer_pos = NULL;
 	b->cpus = NULL;
@@ -121,6 +131,8 @@ static const struct sl_bpf_header *in_order(struct sl_bpf *b, const struct sl_bp
 {
 	uint64_t *last = &b->last_ts[h->cpu];
 
+	if (b->params.threshold_ns)
+		return h;
 	if (h->ts >= *last) {
 		*last = h->ts;
 		return h;
@@ -205,6 +217,22 @@ uint64_t sl_bpf_damaged(const struct sl_bpf *b)
 uint64_t sl_bpf_late(const struct sl_bpf *b)
 {
 	return b->late;
+}
+
+const struct sl_bpf_hist *sl_bpf_hists(const struct sl_bpf *b, size_t *ret_nr)
+{
+	*ret_nr = b->hists ? b->nr_hists : 0;
+	return b->hists;
+}
+
+void sl_bpf_hist_range(unsigned int bucket, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+	unsigned int octave = bucket / SL_BPF_HIST_SUB, sub = bucket % SL_BPF_HIST_SUB;
+	unsigned int shift = SL_BPF_HIST_FIRST_SHIFT + (octave ? octave - 1 : 0);
+	uint64_t width = (1ull << shift) / SL_BPF_HIST_SUB;
+
+	*ret_from_ns = (octave ? 1ull << shift : 0) + sub * width;
+	*ret_to_ns = *ret_from_ns + width;
 }
 
 int sl_bpf_tif_resched(const struct sl_bpf *b)

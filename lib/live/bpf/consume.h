@@ -2,7 +2,7 @@
 /*
  * Records out of the ring buffer, and what the program counted.
  *
- * Records of one CPU come in ascending time; those of different CPUs are only
+ * Without a threshold records of one CPU come in ascending time; those of different CPUs are only
  * roughly in order. sl_bpf_header.dropped of a record tells how many records of its
  * CPU were lost right before it.
  */
@@ -53,6 +53,15 @@ uint64_t sl_bpf_late(const struct sl_bpf *bpf);
  * next one means lazily. -1 while not known: it is learned from an idle CPU's wakeup.
  */
 int sl_bpf_tif_resched(const struct sl_bpf *bpf);
+
+/*
+ * With a threshold: the delays of all threads, as they are now; the first entry is that
+ * of the threads which found no entry left, those with count 0 are unused. Lives until
+ * sl_bpf_close(). NULL and 0 without a threshold.
+ */
+const struct sl_bpf_hist *sl_bpf_hists(const struct sl_bpf *bpf, size_t *ret_nr);
+/* What a bucket counts: from_ns <= delay < to_ns; the last one has no end. */
+void sl_bpf_hist_range(unsigned int bucket, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
 /* How often a program ran and how long, of those with params->run_stats. */
 struct sl_bpf_run_stat {

@@ -416,6 +416,26 @@ static __always_inline const struct task_struct *queue_task(const struct cfs_rq 
 
 #define is_last_level(se) (has_flat() || !(se)->parent)
 
+/* Anybody else in a queue of the running task, at any level? */
+static __always_inline bool has_company(struct task_struct *p)
+{
+	struct sched_entity *se = as_entity(&p->se);
+	struct cfs_rq *q;
+	int level;
+
+	for (level = 0; level < SL_BPF_LEVELS_MAX; level++) {
+		q = entity_queue(se);
+		if (!q)
+			return true;
+		if (queue_length(q) > 1)
+			return true;
+		if (is_last_level(se))
+			return false;
+		se = as_entity(se->parent);
+	}
+	return false;
+}
+
 /* The levels of a task that was woken and is queued. */
 static __always_inline void add_wakee(struct sl_bpf_header *h, struct sl_bpf_part *parts,
 				      struct task_struct *p, bool with_lag)
@@ -454,8 +474,8 @@ static __always_inline void add_wakee(struct sl_bpf_header *h, struct sl_bpf_par
 }
 
 /*
- * The levels of the task that runs or was picked. prev: the task before it when that is
- * still queued and another; its entity is put where both have one in the same queue.
+ * The levels of the task that runs or was picked. prev: the task before it; its entity, or
+ * that of a group it leaves behind, is put where both have one in the same queue.
  */
 static __always_inline void add_running(struct sl_bpf_header *h, struct sl_bpf_part *parts,
 					struct task_struct *p, struct task_struct *prev, int role,
@@ -478,7 +498,7 @@ static __always_inline void add_running(struct sl_bpf_header *h, struct sl_bpf_p
 		q = entity_queue(se);
 		if (!q) {
 			add_entity(h, parts, se, NULL, p, role, 0, 0, false);
-			if (prev)
+			if (prev && prev->se.on_rq)
 				add_entity(h, parts, as_entity(&prev->se), NULL, prev, SL_ROLE_PREV,
 					   0, 0, false);
 			return;
@@ -489,8 +509,9 @@ static __always_inline void add_running(struct sl_bpf_header *h, struct sl_bpf_p
 		if (prev && !*ret_shared && (has_flat() || prev_se->depth == se->depth)) {
 			if (entity_queue(prev_se) == q) {
 				*ret_shared = q;
-				add_entity(h, parts, prev_se, q, prev, SL_ROLE_PREV, level, NO_GROUP,
-					   false);
+				if (prev_se->on_rq)
+					add_entity(h, parts, prev_se, q, prev, SL_ROLE_PREV, level,
+						   NO_GROUP, false);
 			} else {
 				prev_se = as_entity(prev_se->parent);
 			}

@@ -27,6 +27,7 @@
 #define RING_MIN (16ull << 20)
 #define RING_DEFAULT_MAX (128ull << 20)
 #define RING_MAX (1ull << 31)
+#define HISTS_DEFAULT 4096
 /* How far ahead start and stop are set, so that every CPU has seen the change by then. */
 #define MARGIN_NS 200000
 
@@ -336,6 +337,9 @@ static int load_once(struct sl_bpf *b)
 	config->irq = b->params.irq;
 	config->has_prev_state = b->has_prev_state;
 	config->wake_bytes = b->caps.ring_bytes / 4;
+	config->threshold_ns = b->params.threshold_ns;
+	config->nr_cpus = b->caps.nr_cpus;
+	config->nr_hists = b->nr_hists;
 	for (i = 0; i < sl_bpf_nr_probe_descs; i++) {
 		prog = bpf_object__find_program_by_name(skel->obj, sl_bpf_probe_descs[i].program);
 		if (prog)
@@ -346,6 +350,15 @@ static int load_once(struct sl_bpf *b)
 		ret = bpf_map__set_max_entries(skel->maps.cpus, b->caps.nr_cpus);
 	if (!ret && nr_ids)
 		ret = bpf_map__set_max_entries(skel->maps.only_pids, nr_ids);
+	/* Without a threshold what needs these is no part of the programs; nor of old kernels. */
+	if (!b->params.threshold_ns) {
+		bpf_map__set_autocreate(skel->maps.tasks, false);
+		bpf_map__set_autocreate(skel->maps.history, false);
+		bpf_map__set_autocreate(skel->maps.hists, false);
+	} else if (!ret) {
+		ret = bpf_map__set_max_entries(skel->maps.history, b->caps.nr_cpus) ?:
+		      bpf_map__set_max_entries(skel->maps.hists, b->nr_hists);
+	}
 	if (!ret)
 		ret = schedlat_bpf__load(skel);
 	if (ret) {
@@ -477,6 +490,9 @@ int sl_bpf_open(const struct sl_bpf_params *params, struct sl_bpf **ret_bpf, str
 		return sl_err_set(err, -ENOMEM, "bpf: out of memory");
 	b->params = *params;
 	b->caps.nr_cpus = nr_cpus;
+	/* One more: that of the threads which find no other left. */
+	if (params->threshold_ns)
+		b->nr_hists = 1 + (params->nr_threads ?: HISTS_DEFAULT);
 	b->stats_fd = b->epoll_fd = -1;
 	b->probes = calloc(sl_bpf_nr_probe_descs, sizeof(*b->probes));
 	b->links = calloc(sl_bpf_nr_probe_descs, sizeof(*b->links));

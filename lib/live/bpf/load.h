@@ -52,6 +52,12 @@ struct sl_bpf_params {
 	bool run_stats;			/* measure the programs themselves: costs about 20 ns a run */
 	bool verbose;			/* messages carry the last lines of the verifier's log */
 	struct sl_bpf_only only;
+	/*
+	 * Not 0: only waits from a waking to a switch that took at least this long leave the
+	 * kernel, as record.h says under enum sl_bpf_record_flags; all are counted per thread.
+	 */
+	uint64_t threshold_ns;
+	unsigned int nr_threads;	/* histograms, with a threshold; 0: the default, 4096 */
 };
 
 enum sl_bpf_probe_state {

@@ -26,7 +26,9 @@ struct sl_bpf {
 	const uint64_t *producer_pos;
 	const uint8_t *data;		/* ring_bytes twice in a row */
 	const uint8_t *cpus;		/* struct sl_bpf_cpu of each CPU */
-	size_t page_bytes, cpus_bytes;
+	const struct sl_bpf_hist *hists; /* [nr_hists]; NULL without a threshold */
+	unsigned int nr_hists;
+	size_t page_bytes, cpus_bytes, hists_bytes;
 	uint64_t *last_ts;		/* [nr_cpus] of the last record given out */
 	uint64_t damaged, late;
 	union {

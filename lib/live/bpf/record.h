@@ -47,6 +47,19 @@ enum sl_bpf_kind {
 /* As sl_bpf_header.resched: thread flags of the task in whose context it happened. */
 enum sl_bpf_resched { SL_BPF_RESCHED = 1 << 0, SL_BPF_RESCHED_LAZY = 1 << 1 };
 
+/*
+ * As sl_bpf_header.flags, with a threshold. A wait that was long enough comes as one
+ * series of records: its waking and wakeup with the CPUs and times of their own, then what
+ * its CPU recorded from the waking on and has not been sent yet, last its switch. Only the
+ * records of that history ascend; series of different CPUs can be mixed.
+ */
+enum sl_bpf_record_flags {
+	SL_BPF_WAIT_BEGIN = 1 << 0,	/* of a series */
+	SL_BPF_WAIT_END = 1 << 1,
+	SL_BPF_GAP = 1 << 2,		/* this CPU recorded something before this that was left out */
+	SL_BPF_SHORT_HISTORY = 1 << 3,	/* the history does not reach back to the waking */
+};
+
 struct sl_bpf_header {
 	unsigned long long ts;		/* bpf_ktime_get_ns(): CLOCK_MONOTONIC */
 	int common_pid;			/* current; 0: idle */
@@ -55,7 +68,7 @@ struct sl_bpf_header {
 	unsigned char nr_parts;
 	unsigned char resched;		/* enum sl_bpf_resched */
 	unsigned char truncated;	/* more levels than SL_BPF_LEVELS_MAX, or no room for a part */
-	unsigned short reserved;
+	unsigned short flags;		/* enum sl_bpf_record_flags; 0 without a threshold */
 	unsigned int dropped;		/* records of this CPU lost since its last one; saturates */
 };
 
@@ -127,6 +140,23 @@ struct sl_bpf_part {
 		} queue;
 	};
 };
+
+/*
+ * Delays from the request to wake to the switch, per thread: SUB buckets for each power of
+ * two from FIRST ns on, so that a bucket's upper edge is at most 1/SUB too high; SUB equal
+ * ones below FIRST. The last bucket also has all that is longer.
+ */
+#define SL_BPF_HIST_SUB 16
+#define SL_BPF_HIST_FIRST_SHIFT 10	/* 1024 ns */
+#define SL_BPF_HIST_OCTAVES 27		/* up to 2^37 ns: two minutes */
+#define SL_BPF_HIST_BUCKETS (SL_BPF_HIST_SUB * (SL_BPF_HIST_OCTAVES + 1))
+
+struct sl_bpf_hist {
+	char comm[SL_BPF_COMM];
+	int tid, tgid;			/* 0: of all threads that came when the others were taken */
+	unsigned long long count, sum_ns, max_ns;
+	unsigned int buckets[SL_BPF_HIST_BUCKETS];
+} __attribute__((aligned(64)));
 
 #define SL_BPF_PARTS_MAX (SL_BPF_LEVELS_MAX * 5)
 

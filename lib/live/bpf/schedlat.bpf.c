@@ -100,8 +100,16 @@ static __always_inline void fill_header(struct sl_bpf_header *h, const struct ru
 	h->nr_parts = 0;
 	h->resched = bits;
 	h->truncated = 0;
-	h->reserved = 0;
+	h->flags = 0;
 }
+
+static __always_inline void copy_comm(char *to, const char *comm)
+{
+	((u64 *)to)[0] = ((const u64 *)comm)[0];
+	((u64 *)to)[1] = ((const u64 *)comm)[1];
+}
+
+#include "threshold.bpf.h"
 
 /* The record is complete: give it to the consumer, or count it as lost. */
 static __always_inline void send(struct sl_bpf_cpu *c, struct sl_bpf_header *h, u64 len)
@@ -109,6 +117,10 @@ static __always_inline void send(struct sl_bpf_cpu *c, struct sl_bpf_header *h, 
 	u64 flags = BPF_RB_NO_WAKEUP;
 	u32 lost = c->lost;
 
+	if (config.threshold_ns) {
+		keep(h->cpu, h, len);
+		return;
+	}
 	h->dropped = lost;
 	if (!(++c->sent & 31) && !control.woken &&
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_bytes) {
@@ -116,8 +128,7 @@ static __always_inline void send(struct sl_bpf_cpu *c, struct sl_bpf_header *h, 
 		flags = BPF_RB_FORCE_WAKEUP;
 	}
 	if (bpf_ringbuf_output(&ring, h, len, flags) < 0) {
-		__sync_fetch_and_add(&c->lost, 1);
-		__sync_fetch_and_add(&c->dropped, 1);
+		count_lost(c);
 	} else if (lost) {
 		__sync_fetch_and_add(&c->lost, -lost);
 	}
@@ -129,8 +140,7 @@ static __always_inline void *get_buffer(struct sl_bpf_cpu *c)
 	u32 depth = c->depth;
 
 	if (depth >= 2) {
-		__sync_fetch_and_add(&c->lost, 1);
-		__sync_fetch_and_add(&c->dropped, 1);
+		count_lost(c);
 		return NULL;
 	}
 	c->depth = depth + 1;
@@ -153,12 +163,6 @@ static __always_inline u64 parts_len(const struct sl_bpf_header *h)
 }
 
 #define RECORD_LEN(r) (__builtin_offsetof(typeof(*(r)), parts) + parts_len(&(r)->h))
-
-static __always_inline void copy_comm(char *to, const char *comm)
-{
-	((u64 *)to)[0] = ((const u64 *)comm)[0];
-	((u64 *)to)[1] = ((const u64 *)comm)[1];
-}
 
 /* A wakee, or a task that moves, which is not recorded. */
 static __always_inline bool is_left_out(const struct task_struct *p)
@@ -194,7 +198,10 @@ static __always_inline int wake(struct task_struct *p, u32 kind)
 			add_ext(&r->h, r->parts, p, SL_ROLE_WAKEE);
 		}
 	}
-	send(run.c, &r->h, RECORD_LEN(r));
+	if (config.threshold_ns)
+		keep_wake(run.c, p, &r->h, RECORD_LEN(r));
+	else
+		send(run.c, &r->h, RECORD_LEN(r));
 	put_buffer(run.c);
 	return 0;
 }
@@ -249,10 +256,13 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	r->payload.prev_prio = prev->prio;
 	r->payload.next_prio = next->prio;
 	r->payload.prev_state = preempt ? state | SL_BPF_PREEMPTED : state;
-	if (config.evidence && has_eevdf()) {
+	/* With a threshold only what others had to wait for is of interest. */
+	if (config.evidence && has_eevdf() &&
+	    (!config.threshold_ns || (is_fair(next) && has_company(next)))) {
 		prev_queued = prev->se.on_rq && is_fair(prev);
 		if (is_fair(next))
-			add_running(&r->h, r->parts, next, prev_queued ? prev : NULL, SL_ROLE_NEXT,
+			add_running(&r->h, r->parts, next,
+				    prev_queued || (!has_flat() && is_fair(prev)) ? prev : NULL, SL_ROLE_NEXT,
 				    run.cpu, SL_BPF_LEVELS_MAX, &shared);
 		else if (is_ext(next))
 			add_ext(&r->h, r->parts, next, SL_ROLE_NEXT);
@@ -265,6 +275,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			add_ext(&r->h, r->parts, prev, SL_ROLE_PREV);
 	}
 	send(run.c, &r->h, RECORD_LEN(r));
+	if (config.threshold_ns)
+		end_wait(&run, next);
 	put_buffer(run.c);
 	return 0;
 }
@@ -327,8 +339,8 @@ int BPF_PROG(need_resched, struct task_struct *curr, int cpu, int tif)
 	r->payload.a = cpu;
 	r->payload.b = tif;
 	/* A task on its way to sleep will be switched out anyhow. */
-	if (config.evidence && has_eevdf() && curr->se.on_rq && is_fair(curr) &&
-	    !task_state(curr)) {
+	if (config.evidence && has_eevdf() && !config.threshold_ns && curr->se.on_rq &&
+	    is_fair(curr) && !task_state(curr)) {
 		struct cfs_rq *shared = NULL;
 
 		add_running(&r->h, r->parts, curr, NULL, SL_ROLE_CURR, cpu, 1, &shared);
@@ -369,26 +381,6 @@ int BPF_PROG(picked_again, bool is_switch)
 	if (current->pid)
 		again(&run, current, SL_BPF_PICKED_AGAIN);
 	return 0;
-}
-
-/* Anybody else in a queue of the running task, at any level? */
-static __always_inline bool has_company(struct task_struct *p)
-{
-	struct sched_entity *se = as_entity(&p->se);
-	struct cfs_rq *q;
-	int level;
-
-	for (level = 0; level < SL_BPF_LEVELS_MAX; level++) {
-		q = entity_queue(se);
-		if (!q)
-			return true;
-		if (queue_length(q) > 1)
-			return true;
-		if (is_last_level(se))
-			return false;
-		se = as_entity(se->parent);
-	}
-	return false;
 }
 
 static __always_inline int number(u32 kind, int a, int b)

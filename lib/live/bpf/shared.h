@@ -32,6 +32,8 @@ struct sl_bpf_config {
 	unsigned char irq;
 	unsigned char has_prev_state;	/* sched_switch has a fourth argument */
 	unsigned char only_short, only_pid;
+	unsigned long long threshold_ns; /* 0: everything is sent */
+	unsigned int nr_cpus, nr_hists;
 	unsigned int nr_comms, nr_cgroups;
 	unsigned long long short_ns;	/* 0: custom and below the base slice */
 	struct sl_bpf_comm comms[SL_BPF_COMMS_MAX];
@@ -51,12 +53,35 @@ struct sl_bpf_control {
 
 #define SL_BPF_BUFFER (24 + 48 + SL_BPF_PARTS_MAX * 48)
 
+/* What a task that waits has to show for it. */
+struct sl_bpf_task {
+	unsigned long long since;	/* time of the waking, else of the wakeup; 0: does not wait */
+	unsigned int hist;		/* of its delays; 0: none yet */
+	unsigned int waking_len, wakeup_len;
+	unsigned int reserved;
+	unsigned char waking[24 + 32 + 48];
+	unsigned char wakeup[24 + 32 + SL_BPF_PARTS_MAX * 48];
+};
+
+/* The latest records of a CPU, in the order of time. */
+#define SL_BPF_HISTORY 256
+#define SL_BPF_HISTORY_BYTES 65536
+struct sl_bpf_history {
+	unsigned long long nr, sent;	/* counted from the start */
+	unsigned long long head;	/* bytes written, counted likewise */
+	struct {
+		unsigned long long ts, pos, len;
+	} index[SL_BPF_HISTORY];	/* record n: n % SL_BPF_HISTORY */
+	unsigned char data[SL_BPF_HISTORY_BYTES + SL_BPF_BUFFER];
+};
+
 struct sl_bpf_cpu {
 	unsigned long long dropped;
 	unsigned long long sent;
 	unsigned long long exec_start;	/* of the running task when its timer interrupt began */
 	unsigned int lost;		/* since the last record that got through */
 	unsigned int depth;		/* buffers in use */
+	unsigned int hists;		/* given out by this CPU */
 	unsigned long long buffer[2][SL_BPF_BUFFER / 8];
 } __attribute__((aligned(64)));
 

@@ -31,7 +31,11 @@ typedef _Bool bool;
 enum { false, true };
 
 /* Values of the BPF interface, from its UAPI. */
-enum bpf_map_type { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27 };
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29
+};
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_F_NO_PREALLOC = 1 << 0, BPF_F_RDONLY_PROG = 1 << 7, BPF_F_MMAPABLE = 1 << 10 };
 enum { BPF_RB_NO_WAKEUP = 1 << 0, BPF_RB_FORCE_WAKEUP = 1 << 1 };
 enum { BPF_RB_AVAIL_DATA, BPF_RB_RING_SIZE };
