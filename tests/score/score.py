@@ -9,6 +9,7 @@ tool, the built provokers, and nothing beside Python's own library.
 import argparse
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -20,15 +21,18 @@ import time
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SKIP = 77
 # True in any wait, and too short to say anything: an interrupt that happens to fall into it, the
-# way to the queue. Beyond this share they have to be among the provoker's causes.
-INCIDENTAL = {"wake-path": 5, "irq": 5, "softirq": 5, "stop-class": 5, "stolen": 100}
+# way to the queue, the moment from the request to stop to the switch. Beyond this share of the time
+# they have to be among the provoker's causes.
+INCIDENTAL = {"wake-path": 5, "irq": 5, "softirq": 5, "stop-class": 5, "stolen": 100,
+              "resched-delayed": 2, "lazy-resched": 2}
 # The tool says that it cannot tell.
 UNDETERMINED = {"fair-undetermined", "lost-data", "not named"}
 PLACES = {"idle-cpu-missed", "stacked-wakeup", "wake-affine", "min-slice-choice", "energy-choice",
           "push-missed", "push-failed", "affinity"}
 CONFIDENCES = ("exact", "derived", "unknown")
-# A wait is not judged when tasks that are not the provoker's held it for more of it than that.
-FOREIGN_PERCENT = 5
+# What tasks that are not the provoker's do in a wait is not judged; nor is the wait where that is
+# more of it than this.
+FOREIGN_PERCENT = 10
 FEWEST = 5
 
 
@@ -147,6 +151,7 @@ class Score:
     def give(self, cause, confidence, ns):
         """Books time that the tool gives to a cause."""
         self.given.setdefault(cause, dict.fromkeys(CONFIDENCES, 0))[confidence] += ns
+        self.total += ns
 
     def sort_out(self, provoker):
         """Divides what was given: true, incidental, undetermined, wrong."""
@@ -174,23 +179,28 @@ class Score:
     @property
     def true_percent(self):
         judged = self.total - self.incidental
-        return 100 * self.true / judged if judged else 0
+        return 100 * self.true / judged if judged else 100
 
 
 def cause_of(segment):
     return segment["reason"] if segment["kind"] == "fair" else segment["kind"]
 
 
+def is_foreign(segment, threads):
+    """Did another task than the provoker's run? An interrupt belongs to nobody."""
+    return (segment["occupant"] and segment["occupant"]["tid"] not in threads
+            and cause_of(segment) not in ("irq", "softirq", "wake-path"))
+
+
 def foreign_percent(wait, threads):
-    foreign = sum(s["ns"] for s in wait["segments"]
-                  if s["occupant"] and s["occupant"]["tid"] not in threads
-                  and cause_of(s) not in ("irq", "softirq", "wake-path"))
+    foreign = sum(s["ns"] for s in wait["segments"] if is_foreign(s, threads))
     return 100 * foreign / wait["delay_ns"] if wait["delay_ns"] else 0
 
 
-def judge_hold(score, wait):
+def judge_hold(score, wait, provoker, threads):
     for segment in wait["segments"]:
-        score.give(cause_of(segment), segment["confidence"], segment["ns"])
+        if not provoker.alone or not is_foreign(segment, threads):
+            score.give(cause_of(segment), segment["confidence"], segment["ns"])
 
 
 def judge_fault(score, wait):
@@ -223,35 +233,95 @@ def check_wait(wait):
                      f"{total}, not {wait['delay_ns']}")
 
 
-def judge(provoker, running, report):
-    """Compares one report with what the provoker did."""
-    score = Score()
-    lost = provoker.judge == "lost"
-    if lost and not report["loss"]["total"] and not report["loss"]["unknown_gaps"]:
+def provoked(provoker, wait):
+    """None, or why this wait does not show what the provoker is about."""
+    if provoker.judge == "moved" and len({s["cpu"] for s in wait["segments"]} - {-1, None}) < 2:
+        return "did not move"
+    if "affinity" in provoker.causes and not wait["forbidden_ns"]:
+        return "had no other CPU that was free"
+    if "wake-affine" in provoker.causes and wait["wake_cpu"] == wait["prev_cpu"]:
+        return "were not pulled (do the CPUs share a cache?)"
+    if "wake-affine" in provoker.causes and not wait["avoidable_ns"]:
+        return "were pulled from a CPU that was not free either"
+    return None
+
+
+def judge_loss(report):
+    """
+    Waits that a gap touches are counted as such, and none that a gap touches is a
+    sample. There is no time to judge: what was lost has no true cause.
+    """
+    loss, score = report["loss"], Score()
+    if not loss["total"] and not loss["unknown_gaps"]:
         raise Skipped("no events were lost")
+    score.waits = report["counters"]["discarded"]["open_at_loss"]
+    if not score.waits:
+        raise Broken(f"{loss['total']} events were lost in {loss['gaps']} gaps, and no wait is marked")
     for wait in report["why"]["waits"]:
         check_wait(wait)
-        if lost != ("lost-events" in wait["taints"]) or (wait["taints"] and not lost):
-            score.tainted += not lost
+        if wait["taints"]:
+            exact = sum(s["ns"] for s in wait["segments"] if s["confidence"] == "exact")
+        else:
+            end = wait["start_ns"] + wait["delay_ns"]
+            hit = [r for r in loss["ranges"] if r["cpu"] == wait["wake_cpu"]
+                   and r["from_ns"] < end and r["until_ns"] > wait["start_ns"]]
+            exact = wait["delay_ns"] if hit else 0
+        if exact:
+            score.give("attributed in a gap", "exact", exact)
+            score.wrong["exact"] += exact
+    return score
+
+
+def throttled_limit(score, report):
+    """No group was stopped for longer than the kernel itself says."""
+    meta = report["input"]["meta"]
+    stopped = [1000 * (int(meta[key[:-5] + "end"]) - int(value)) for key, value in meta.items()
+               if re.fullmatch(r"cgroup\./schedlat-quota-.*\.throttled_us\.start", key)
+               and key[:-5] + "end" in meta]
+    named = score.given.get("throttled")
+    if not stopped or not named:
+        return
+    excess = sum(named.values()) - max(stopped) * 11 // 10
+    for confidence in reversed(CONFIDENCES):
+        wrong = max(0, min(excess, named[confidence]))
+        named[confidence] -= wrong
+        excess -= wrong
+        if wrong:
+            longer = score.given.setdefault("throttled longer than it was",
+                                            dict.fromkeys(CONFIDENCES, 0))
+            longer[confidence] += wrong
+
+
+def judge(provoker, running, report):
+    """Compares one report with what the provoker did."""
+    score, unprovoked = Score(), []
+    if provoker.judge == "lost":
+        return judge_loss(report)
+    for wait in report["why"]["waits"]:
+        check_wait(wait)
+        if wait["taints"]:
+            score.tainted += 1
             continue
-        if (provoker.alone and foreign_percent(wait, running.threads) > FOREIGN_PERCENT):
-            score.disturbed += 1
+        why = provoked(provoker, wait)
+        if why:
+            unprovoked.append(why)
             continue
-        if "affinity" in provoker.causes and not wait["forbidden_ns"]:
-            # Whether another CPU was free does not lie with the provoker.
+        if provoker.alone and foreign_percent(wait, running.threads) > FOREIGN_PERCENT:
             score.disturbed += 1
             continue
         score.waits += 1
-        score.total += wait["delay_ns"]
-        if provoker.judge == "hold" or lost:
-            judge_hold(score, wait)
+        if provoker.judge in ("hold", "moved"):
+            judge_hold(score, wait, provoker, running.threads)
         elif provoker.judge == "fault":
             judge_fault(score, wait)
         else:
             judge_place(score, wait, provoker, provoker.judge == "primary")
     if score.waits < FEWEST:
+        also = f", {len(unprovoked)} {unprovoked[0]}" if unprovoked else ""
         raise Skipped(f"only {score.waits} waits to judge, {score.disturbed} disturbed by other "
-                      f"tasks, {score.tainted} no samples")
+                      f"tasks, {score.tainted} no samples{also}")
+    if "throttled" in provoker.causes:
+        throttled_limit(score, report)
     score.sort_out(provoker)
     return score
 
@@ -263,6 +333,10 @@ def add(total, score):
         setattr(total, key, getattr(total, key) + getattr(score, key))
     for confidence in CONFIDENCES:
         total.wrong[confidence] += score.wrong[confidence]
+    for cause, by_confidence in score.given.items():
+        mine = total.given.setdefault(cause, dict.fromkeys(CONFIDENCES, 0))
+        for confidence, ns in by_confidence.items():
+            mine[confidence] += ns
 
 
 def run_one(opts, provoker, backend):
@@ -281,9 +355,6 @@ def run_one(opts, provoker, backend):
                 if not opts.keep and os.path.exists(old):
                     os.unlink(old)
         add(total, score)
-        for cause, by_confidence in score.given.items():
-            for confidence, ns in by_confidence.items():
-                total.give(cause, confidence, ns)
     if not total.waits:
         raise Skipped(skipped)
     return total

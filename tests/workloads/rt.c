@@ -303,7 +303,23 @@ bool rt_gate_has_waiter(const struct rt_gate *gate)
 	return __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == GATE_WAITED_FOR;
 }
 
-/* ---- limits ---- */
+/* ---- limits, other processes ---- */
+
+void rt_relay(int fd)
+{
+	FILE *from = fdopen(fd, "r");
+	char line[256];
+
+	while (from && fgets(line, sizeof(line), from)) {
+		if (!strcmp(line, "ready\n"))
+			return;
+		fputs(line, stdout);
+		fflush(stdout);
+		if (!strncmp(line, "skip ", 5))
+			exit(RT_SKIP);
+	}
+	rt_die("the other process ended");
+}
 
 void rt_need_files(unsigned int nr)
 {
@@ -407,6 +423,8 @@ void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int per
 	else if (quota_us)
 		limited = write_text(rt.cgroup, "cpu.cfs_period_us", "%u", period_us) &&
 			  write_text(rt.cgroup, "cpu.cfs_quota_us", "%u", quota_us);
+	/* more than its share, so that it hardly waits for anything else */
+	write_text(rt.cgroup, v2 ? "cpu.weight" : "cpu.shares", "%u", v2 ? 2000 : 20480);
 	if (!limited)
 		rt_skip("no quota can be set: %s (CONFIG_CFS_BANDWIDTH?)", strerror(errno));
 	if (!write_text(rt.cgroup, "cgroup.procs", "%d", getpid()))

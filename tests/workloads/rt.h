@@ -25,7 +25,7 @@ struct rt_about {
 	const char *causes;	/* true causes, with blanks between */
 	const char *parts;	/* "cause:percent ...": true as well, up to that share of the time */
 	const char *waits;	/* wake (default), preempt */
-	const char *judge;	/* hold (default), place, primary, lost, fault */
+	const char *judge;	/* hold (default), moved, place, primary, lost, fault */
 	const char *why;	/* which waits; default p50 */
 	const char *record;	/* further options of schedlat record */
 	bool others;		/* other tasks may run in these waits: it changes nothing */
@@ -83,10 +83,14 @@ void rt_gate_open(struct rt_gate *gate);
 bool rt_gate_has_waiter(const struct rt_gate *gate);
 
 /*
- * A new group of the cpu controller, which this process enters; quota_us 0: none.
+ * A new group of the cpu controller with twenty times the usual weight, which this
+ * process enters; quota_us 0: none.
  * It is left and removed when the process ends, however it does.
  */
 void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int period_us);
+
+/* Prints what another process of this kind prints to fd, up to its "ready". */
+void rt_relay(int fd);
 
 /* Raises the limit of open files; skips if so many are not to be had. */
 void rt_need_files(unsigned int nr);

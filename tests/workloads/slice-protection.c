@@ -2,66 +2,82 @@
 /*
  * Provokes: slice-protection
  *
- * Two hogs and the victim have slices of 20 ms, so that the shortest slice, up to
- * which the running task is protected, is 20 ms. Half a millisecond after a hog was
- * switched to it opens the gate for the victim. At that moment
+ * Three tasks on one CPU, all with slices of 20 ms, so that none is shorter than another
+ * and a task that was just picked is protected for 20 ms. In each period the first hog
+ * begins; the second waits for it to use up its slice, is picked, and soon opens the
+ * gate for the victim. At that moment
  *
- * - the victim is owed several ms (it waits more than it runs), so it is eligible and
- *   its deadline is the earliest: it would be picked;
- * - the hog is eligible too, since the other hog has just had its slice and pulls the
- *   average ahead; so its protection counts, in __pick_eevdf() (6.18);
- * - no slice is shorter than another, so PREEMPT_SHORT does not cancel the protection.
+ * - the second hog is eligible: the first has just run 20 ms and pulls the average ahead;
+ * - the victim, to which nothing is owed, is placed at the average: eligible;
+ * - by its higher weight the victim's virtual deadline is the earliest: it would be picked.
  *
- * The victim runs 4 ms. Each wait adds 6 ms to what it is owed and each run takes 2 ms.
- * When it is owed so much that the hog is not eligible it preempts at once, runs, and
- * is owed less; so it stays near that border, where these conditions hold. On its way
- * there, at first, the hog's deadline is the earlier one.
+ * But the hog's slice has begun, and it is protected (6.18: __pick_eevdf()). It goes to
+ * sleep 12 ms later, or is passed over before, when another group on this CPU makes the
+ * kernel pick anew after the hog has passed the average. Then the CPU becomes idle, and
+ * each of the three runs once alone: a task that leaves an empty queue takes no lag along
+ * into the next period.
  */
 #include "rt.h"
 
 #define SLICE (20 * RT_MS)
+#define PERIOD (80 * RT_MS)
 
-static const struct rt_about about = { .causes = "slice-protection" };
+static const struct rt_about about = { .causes = "slice-protection", .why = "1ms" };
 
 static struct rt_gate gate;
 
-static void hog(void *arg)
+static void alone_at(uint64_t ns)
 {
-	uint64_t last = rt_now(), now, picked = 0;
+	rt_sleep_until(ns);
+	rt_burn(50 * RT_US);
+}
 
+static void first(void *arg)
+{
 	(void)arg;
-	while (rt_more()) {
-		now = rt_now();
-		if (now - last > 10 * RT_MS)
-			picked = now;
-		last = now;
-		if (picked && now - picked > RT_MS / 2) {
-			picked = 0;
-			if (rt_gate_has_waiter(&gate))
-				rt_gate_open(&gate);
-		}
+	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+		rt_sleep_until(t);
+		rt_burn(26 * RT_MS);
+		alone_at(t + 60 * RT_MS);
 	}
+}
+
+static void second(void *arg)
+{
+	(void)arg;
+	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+		rt_sleep_until(t + RT_MS);
+		rt_burn(RT_MS / 2);
+		rt_gate_open(&gate);
+		rt_burn(23 * RT_MS / 2);
+		alone_at(t + 64 * RT_MS);
+	}
+	rt_gate_open(&gate);
 }
 
 static void victim(void *arg)
 {
 	(void)arg;
-	while (rt_more()) {
+	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
 		rt_gate_wait(&gate);
-		rt_burn(4 * RT_MS);
+		rt_burn(50 * RT_US);
+		alone_at(t + 68 * RT_MS);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct rt_spec spec = { .comm = "long-slice-hog", .pinned = true, .slice_ns = SLICE, .run = hog };
+	struct rt_spec spec = { .comm = "first-hog", .pinned = true, .slice_ns = SLICE, .run = first };
 
 	rt_begin(argc, argv, &about);
 	spec.cpu = rt_cpu(0);
 	rt_start(&spec);
+	spec.comm = "second-hog";
+	spec.run = second;
 	rt_start(&spec);
 	spec.comm = "v-slice-prot";
 	spec.victim = true;
+	spec.nice = -5;
 	spec.run = victim;
 	rt_start(&spec);
 	return rt_run();
