@@ -220,6 +220,19 @@ static int none_found(const struct slice_args *args, struct sl_err *err)
 	return sl_err_set(err, -ESRCH, "no thread is selected");
 }
 
+/* The base slice; where nobody tells it, a guess from all threads that can be seen. */
+static void find_base(struct sl_slice_base *base)
+{
+	const struct sl_slice_select everybody = { 0 };
+	struct sl_slice_list list;
+
+	sl_slice_base(base);
+	if (base->ns || sl_slice_scan(&everybody, true, &list, NULL) < 0)
+		return;
+	sl_slice_base_of(&list, base);
+	sl_slice_list_clear(&list);
+}
+
 static int show(const struct slice_args *args, struct sl_err *err)
 {
 	struct sl_out_slices slices = { 0 };
@@ -231,9 +244,7 @@ static int show(const struct slice_args *args, struct sl_err *err)
 		return r;
 	if (!list.nr)
 		return none_found(args, err);
-	sl_slice_base(&slices.base);
-	if (!slices.base.ns)
-		sl_slice_base_of(&list, &slices.base);
+	find_base(&slices.base);
 	rows = calloc(list.nr, sizeof(*rows));
 	for (size_t i = 0; rows && i < list.nr; i++)
 		rows[i] = (struct sl_slice_row){ .thread = &list.items[i], .base_ns = slices.base.ns };
@@ -359,7 +370,7 @@ static int apply(const struct slice_args *args, struct sl_slice_change *change, 
 	int r;
 
 	*change = (struct sl_slice_change){ .select = args->select, .asked_ns = args->asked_ns };
-	sl_slice_base(&change->base);
+	find_base(&change->base);
 	r = sl_slice_change_apply(change, err);
 	if (!r && !change->nr)
 		r = none_found(args, err);
@@ -429,7 +440,7 @@ static int give_back(const struct slice_args *args, struct sl_slice_change *chan
 		complain(text);
 		status = 1;
 	}
-	if (!args->quiet) {
+	if (!args->quiet && sum.restored + sum.gone + sum.changed) {
 		size_t used = (size_t)snprintf(text, sizeof(text), "gave back the former slice to %u thread%s",
 					       sum.restored, sum.restored == 1 ? "" : "s");
 

@@ -39,11 +39,17 @@ static uint64_t wanted(const struct sl_slice_change *change)
 	return change->asked_ns ? sl_slice_clamp(change->asked_ns) : change->base.ns;
 }
 
+/* A guess is good enough to tell default from custom, not to call what the kernel did wrong. */
+static uint64_t sure_base(const struct sl_slice_change *change)
+{
+	return change->base.from == SL_SLICE_FROM_MOST ? 0 : change->base.ns;
+}
+
 static void set(struct sl_slice_change *change, struct sl_slice_done *done, bool first)
 {
 	struct sl_slice_attr before;
 
-	done->outcome = sl_slice_set(done->thread.tid, change->asked_ns, change->base.ns, &before,
+	done->outcome = sl_slice_set(done->thread.tid, change->asked_ns, sure_base(change), &before,
 				     &done->after, &done->error);
 	if (before.slice_ns)
 		done->thread.attr = before;
@@ -149,7 +155,7 @@ static void restore(struct sl_slice_change *change, struct sl_slice_done *done,
 		sum->changed++;
 		outcome = SL_SLICE_NOT_TRIED;
 	} else {
-		outcome = sl_slice_set(done->thread.tid, ns, change->base.ns, &before, &after, &error);
+		outcome = sl_slice_set(done->thread.tid, ns, sure_base(change), &before, &after, &error);
 	}
 	if (outcome == SL_SLICE_SET || outcome == SL_SLICE_UNCHANGED) {
 		sum->restored++;

@@ -59,7 +59,7 @@ static void base_line(struct sl_out *out, const struct sl_out_slices *slices)
 		sl_line_add(&line, " (what a thread without a slice of its own got just now)");
 		break;
 	case SL_SLICE_FROM_MOST:
-		sl_line_add(&line, " (a guess: the most common one of these threads)");
+		sl_line_add(&line, " (a guess: most threads have it)");
 		break;
 	}
 	sl_out_wrap(out, 0, 2, line.text);
