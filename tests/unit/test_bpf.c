@@ -141,6 +141,9 @@ static struct seen {
 	uint64_t wakees, wakee_right, bests, best_right, dropped_marks;
 	uint64_t load_wakeups, other_wakeups;
 	uint64_t from, to;
+	/* with a threshold */
+	uint64_t series, series_right, gaps, short_histories, histories;
+	struct { int pid; uint64_t since; } open[CPUS];	/* one per CPU at most */
 } seen;
 
 /* As the kernel computes it: products in 64 bits, which wrap. */
@@ -268,10 +271,41 @@ static void see_wakeup(const struct sl_bpf_header *h)
 	}
 }
 
+/* A long wait: begins with its waking or wakeup, ends with its switch. */
+static int see_series(void *arg, const struct sl_bpf_header *h, size_t len)
+{
+	const struct sl_bpf_switch *sw = sl_bpf_payload(h);
+	const struct sl_bpf_wake *wake = sl_bpf_payload(h);
+	const uint64_t *threshold_ns = arg;
+	unsigned int at;
+
+	(void)len;
+	if (h->flags & SL_BPF_WAIT_BEGIN) {
+		for (at = 0; at < CPUS - 1 && seen.open[at].pid; at++)
+			;
+		seen.open[at].pid = wake->pid;
+		seen.open[at].since = h->ts;
+	} else if (h->kind != SL_BPF_WAKING && h->kind != SL_BPF_WAKEUP && h->kind != SL_BPF_WAKEUP_NEW) {
+		seen.histories++;
+	}
+	seen.gaps += !!(h->flags & SL_BPF_GAP);
+	seen.short_histories += !!(h->flags & SL_BPF_SHORT_HISTORY);
+	if (h->flags & SL_BPF_WAIT_END) {
+		seen.series++;
+		for (at = 0; at < CPUS - 1 && seen.open[at].pid != sw->next_pid; at++)
+			;
+		seen.series_right += h->kind == SL_BPF_SWITCH && seen.open[at].pid == sw->next_pid &&
+				     h->ts - seen.open[at].since >= *threshold_ns;
+		seen.open[at].pid = 0;
+	}
+	return 0;
+}
+
 static int see(void *arg, const struct sl_bpf_header *h, size_t len)
 {
-	(void)arg;
-	(void)len;
+	if (arg)
+		return see_series(arg, h, len);
+
 	seen.records++;
 	seen.kinds[h->kind]++;
 	seen.parts += h->nr_parts;
@@ -347,9 +381,29 @@ static uint64_t all_dropped(const struct sl_bpf *bpf)
 	return dropped;
 }
 
-/* Record for some time, into seen. false: it did not open, said why. */
-static bool record(const struct sl_bpf_params *params, int ms, struct sl_bpf **ret_bpf)
+static bool never(void)
 {
+	return false;
+}
+
+static bool load_was_woken(void)
+{
+	return seen.load_wakeups > 0;
+}
+
+static bool waits_were_sent(void)
+{
+	return seen.series > 10;
+}
+
+/*
+ * Record into seen, for some time and, up to ten seconds, until what is waited for was
+ * seen. false: it did not open, said why.
+ */
+static bool record(const struct sl_bpf_params *params, int ms, bool (*enough)(void),
+		   struct sl_bpf **ret_bpf)
+{
+	void *arg = params->threshold_ns ? (void *)&params->threshold_ns : NULL;
 	struct sl_err err = {{0}};
 	struct sl_bpf *bpf;
 	int ret = sl_bpf_open(params, &bpf, &err);
@@ -361,13 +415,13 @@ static bool record(const struct sl_bpf_params *params, int ms, struct sl_bpf **r
 	memset(&seen, 0, sizeof(seen));
 	sl_bpf_start(bpf, &err);
 	seen.from = sl_bpf_start_ns(bpf);
-	for (int i = 0; i < ms / 50; i++) {
+	for (int i = 0; i < ms / 50 || (enough != never && !enough() && i < 200); i++) {
 		sleep_ms(50);
-		sl_bpf_consume(bpf, see, NULL, 0);
+		sl_bpf_consume(bpf, see, arg, 0);
 	}
 	sl_bpf_stop(bpf);
 	seen.to = sl_bpf_stop_ns(bpf);
-	sl_bpf_consume(bpf, see, NULL, 0);
+	sl_bpf_consume(bpf, see, arg, 0);
 	*ret_bpf = bpf;
 	return true;
 }
@@ -409,7 +463,7 @@ static void check_plain(void)
 	int nr_progs, nr_maps;
 	struct sl_bpf *bpf;
 
-	if (!record(&params, 1000, &bpf))
+	if (!record(&params, 1000, load_was_woken, &bpf))
 		return;
 	nr_progs = own_ids("prog_id:", progs);
 	nr_maps = own_ids("map_id:", maps);
@@ -468,7 +522,7 @@ static void check_filter(const char *what, const struct sl_bpf_only *only, bool 
 	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20, .only = *only};
 	struct sl_bpf *bpf;
 
-	if (!record(&params, 200, &bpf))
+	if (!record(&params, 200, load ? load_was_woken : never, &bpf))
 		return;
 	ok(!!seen.load_wakeups == load && (others || !seen.other_wakeups) &&
 	   seen.kinds[SL_BPF_SWITCH], "only %s: %" PRIu64 " wakeups of the load, %" PRIu64 " others",
@@ -493,6 +547,43 @@ static void check_filters(void)
 		     true, true);
 	check_filter("slices of a nanosecond", &(struct sl_bpf_only){.short_slice = true, .short_ns = 1},
 		     false, false);
+}
+
+/*
+ * Long waits are sent, and all are counted. The threshold is the edge of a bucket, so that
+ * the counts must agree.
+ */
+static void check_threshold(void)
+{
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20, .irq = true,
+				       .threshold_ns = 1 << 20, .verbose = true};
+	uint64_t count = 0, above = 0, sum = 0, from, to;
+	const struct sl_bpf_hist *hists;
+	struct sl_bpf *bpf;
+	unsigned int bucket;
+	size_t nr;
+
+	if (!record(&params, 500, waits_were_sent, &bpf))
+		return;
+	hists = sl_bpf_hists(bpf, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		count += hists[i].count;
+		for (bucket = 0; bucket < SL_BPF_HIST_BUCKETS; bucket++) {
+			sl_bpf_hist_range(bucket, &from, &to);
+			sum += hists[i].buckets[bucket];
+			if (from >= params.threshold_ns)
+				above += hists[i].buckets[bucket];
+		}
+	}
+	printf("# %" PRIu64 " waits, %" PRIu64 " sent with %" PRIu64 " records, %" PRIu64 " gaps, %"
+	       PRIu64 " histories too short\n", count, seen.series, seen.histories, seen.gaps,
+	       seen.short_histories);
+	ok(seen.series && seen.series_right == seen.series, "each of %" PRIu64 " series is that of "
+	   "one long wait", seen.series);
+	ok(!all_dropped(bpf), "nothing is lost with a threshold");
+	ok(count && sum == count, "every wait is counted in one bucket");
+	ok(above == seen.series, "as many long waits are counted as are sent: %" PRIu64, above);
+	sl_bpf_close(bpf);
 }
 
 /* A recorder that is killed leaves nothing either. */
@@ -548,6 +639,7 @@ int main(void)
 	check_plain();
 	check_loss();
 	check_filters();
+	check_threshold();
 	stop_load();
 	check_killed();
 	printf("1..%d\n", nr_tests);

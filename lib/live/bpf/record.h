@@ -51,7 +51,8 @@ enum sl_bpf_resched { SL_BPF_RESCHED = 1 << 0, SL_BPF_RESCHED_LAZY = 1 << 1 };
  * As sl_bpf_header.flags, with a threshold. A wait that was long enough comes as one
  * series of records: its waking and wakeup with the CPUs and times of their own, then what
  * its CPU recorded from the waking on and has not been sent yet, last its switch. Only the
- * records of that history ascend; series of different CPUs can be mixed.
+ * records of that history ascend; series of different CPUs can be mixed, but no CPU ends
+ * two at once, so that an end belongs to the beginning of the same task.
  */
 enum sl_bpf_record_flags {
 	SL_BPF_WAIT_BEGIN = 1 << 0,	/* of a series */
