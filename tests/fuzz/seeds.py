@@ -17,8 +17,12 @@ import sltext  # noqa: E402
 GOLDEN = HERE.parent / "golden"
 TEXT = ["path-and-queue", "lost-on-its-cpu", "preempted-three-times", "softirq-with-nested-irq",
         "fair-server-before-realtime", "stacked-on-a-fresh-wakee", "process-filter",
-        "names-with-control-bytes", "percentiles-of-10", "asked-to-stop-by-event"]
-BINARY = ["migrated-while-queued", "softirq-with-nested-irq", "lost-on-its-cpu"]
+        "names-with-control-bytes", "percentiles-of-10", "asked-to-stop-by-event",
+        "preempted-by-another-group", "groups-compared-at-the-wakeup", "moved-and-seen-when-picked",
+        "asked-to-stop-and-another-picked", "buddy-by-its-shorter-slice", "virtual-time-wraps",
+        "throttled-with-its-group", "lost-between-snapshots"]
+BINARY = ["migrated-while-queued", "softirq-with-nested-irq", "lost-on-its-cpu",
+          "preempted-by-another-group", "picked-again-in-between"]
 
 
 def main():
@@ -29,7 +33,7 @@ def main():
         (out / f"text-{name}").write_bytes(bytes([i * 9 % 128]) + data)
     for i, (variant, options) in enumerate(mkdat.VARIANTS.items()):
         name = BINARY[i % len(BINARY)]
-        if "instances" in variant:
+        if "instances" in variant:	# cannot hold lost events
             name = BINARY[1]
         trace = sltext.read(GOLDEN / f"{name}.txt")
         data = mkdat.make(trace, mkdat.Shape(**dict(options, page=512)))  # small pages: less that means nothing
