@@ -73,7 +73,8 @@ static const char help_text[] =
 "                                 comm:NAME (* at its ends), cgroup:PATH; may be repeated\n"
 "      --slice=TIME               all threads of the command ask for so long a slice, 100us to 100ms\n"
 "      --flight=TIME              tracefs: keep only the last TIME, and write what surrounds waits above -T\n"
-"  -T, --threshold=TIME           with --flight: the wait that is worth keeping\n"
+"  -T, --threshold=TIME           the wait that is worth keeping; without --flight it is judged in the\n"
+"                                 kernel (bpf), and the file has histograms of all waits\n"
 "  -v, --verbose                  say more\n"
 "  -q, --quiet                    errors only\n"
 "  -h, --help                     this text\n"
@@ -229,8 +230,8 @@ static int parse(int argc, char **argv, struct record_args *args, struct sl_err 
 		return sl_err_set(err, SL_EUSAGE, "--only needs --backend bpf, and --flight needs --backend tracefs");
 	if (params->flight_ns && !params->threshold_ns)
 		return sl_err_set(err, SL_EUSAGE, "--flight needs --threshold: the wait that is worth keeping, like 500us");
-	if (params->threshold_ns && !params->flight_ns)
-		return sl_err_set(err, SL_EUSAGE, "-T needs --flight: without it every wait is kept");
+	if (params->threshold_ns && !params->flight_ns && params->backend == SL_BACKEND_TRACEFS)
+		return sl_err_set(err, SL_EUSAGE, "-T needs --flight with --backend tracefs, or --backend bpf");
 	return 0;
 }
 
@@ -296,6 +297,10 @@ static void print_result(const struct record_args *args, const struct sl_record_
 		fprintf(stderr, "schedlat record: flight: %" PRIu64 " of %" PRIu64
 			" waits above the threshold, %" PRIu64 " windows, %" PRIu64 " events kept\n",
 			result->waits_above, result->waits, result->windows, result->events_kept);
+	else if (params->threshold_ns)
+		fprintf(stderr, "schedlat record: threshold: %" PRIu64 " of %" PRIu64
+			" waits were above it and are in the file; the rest is in histograms\n",
+			result->waits_above, result->waits);
 	if (params->argv && WIFSIGNALED(result->command_status))
 		fprintf(stderr, "schedlat record: '%s' was ended by signal %d (%s)\n", params->argv[0],
 			WTERMSIG(result->command_status), strsignal(WTERMSIG(result->command_status)));

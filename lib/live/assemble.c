@@ -43,6 +43,13 @@ static int temp_file(const char *path)
 	return fd;
 }
 
+int sl_session_temp_file(const struct sl_session *s)
+{
+	int fd = temp_file(s->params->path);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int sl_session_open_files(struct sl_session *s, struct sl_err *err)
 {
 	const char *path = s->params->path;
@@ -135,6 +142,8 @@ static int put_front(struct sl_session *s, struct sl_dat_writer *w, struct sl_er
 	for (unsigned int i = 0; i < sl_event_descs_nr && !r; i++)
 		if (stream->formats[i])
 			r = sl_dat_writer_add_format(w, sl_event_descs[i].system, stream->formats[i], err);
+	if (!r && stream->own_format)
+		r = sl_dat_writer_add_format(w, "schedlat", stream->own_format, err);
 	for (unsigned int i = 0; i < stream->nr_cpus && !r; i++)
 		if (*s->stats[i].text)
 			r = sl_dat_writer_add_cpustat(w, s->stats[i].text, err);

@@ -20,6 +20,7 @@
 
 #include "live/bpf/consume.h"
 #include "live/bpf_formats.h"
+#include "live/bpf_spool.h"
 #include "live/bpf_writer.h"
 #include "live/only.h"
 #include "live/session.h"
@@ -36,6 +37,9 @@
 struct state {
 	struct sl_bpf *bpf;
 	struct sl_bpf_writer *writer;
+	struct sl_bpf_spool *spool;	/* with a threshold: records on their way to the writer */
+	int *spool_fds;
+	unsigned int nr_spool_fds;
 	pthread_t thread;
 	bool started;
 	int stop_fd, error_fd;
@@ -129,6 +133,11 @@ static int fill_stream(struct sl_session *s, const struct sl_bpf *bpf, struct sl
 		else if (errno)
 			return no_memory(err);
 	}
+	if (s->params->threshold_ns) {
+		stream->own_format = sl_out_window_format();
+		if (!stream->own_format)
+			return no_memory(err);
+	}
 	return 0;
 }
 
@@ -153,6 +162,7 @@ static int backend_open(struct sl_session *s, struct sl_err *err)
 		.irq = s->params->irq,
 		.idle = true,
 		.verbose = s->params->verbose,
+		.threshold_ns = s->params->threshold_ns,
 	};
 	struct state *state;
 	int r;
@@ -186,7 +196,10 @@ static int take(struct state *state)
 	int64_t n;
 
 	sl_bpf_writer_tif(state->writer, sl_bpf_tif_resched(state->bpf));
-	n = sl_bpf_consume(state->bpf, sl_bpf_writer_record, state->writer, BATCH_RECORDS);
+	if (state->spool)
+		n = sl_bpf_consume(state->bpf, sl_bpf_spool_record, state->spool, BATCH_RECORDS);
+	else
+		n = sl_bpf_consume(state->bpf, sl_bpf_writer_record, state->writer, BATCH_RECORDS);
 	if (n < 0) {
 		thread_failed(state, n);
 		return n;
@@ -235,6 +248,28 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
+static int open_spool(struct sl_session *s, struct state *state, struct sl_err *err)
+{
+	struct sl_bpf_spool_params params = {
+		.cpus = s->stream.cpus,
+		.nr_cpus = s->stream.nr_cpus,
+	};
+
+	state->spool_fds = malloc(params.nr_cpus * sizeof(*state->spool_fds));
+	if (!state->spool_fds)
+		return no_memory(err);
+	for (; state->nr_spool_fds < params.nr_cpus; state->nr_spool_fds++) {
+		int fd = sl_session_temp_file(s);
+
+		if (fd < 0)
+			return sl_err_set(err, fd, "cannot create a temporary file next to '%s': %s; choose another place with -o",
+					  s->params->path, strerror(-fd));
+		state->spool_fds[state->nr_spool_fds] = fd;
+	}
+	params.fds = state->spool_fds;
+	return sl_bpf_spool_new(&params, &state->spool, err);
+}
+
 static int backend_prepare(struct sl_session *s, struct sl_err *err)
 {
 	const struct sl_bpf_writer_params params = {
@@ -252,6 +287,8 @@ static int backend_prepare(struct sl_session *s, struct sl_err *err)
 	if (state->stop_fd < 0 || state->error_fd < 0)
 		return sl_err_set(err, -errno, "cannot start a reader: eventfd: %s", strerror(errno));
 	r = sl_bpf_writer_new(&params, &state->writer, err);
+	if (!r && s->params->threshold_ns)
+		r = open_spool(s, state, err);
 	if (!r)
 		r = sl_thread_start(&state->thread, thread_main, state, err);
 	if (r < 0)
@@ -334,6 +371,11 @@ static void backend_start_meta(struct sl_session *s)
 	add_probes(&s->meta, state->bpf);
 	if (s->params->only)
 		sl_kv_add(&s->meta, "only", s->params->only->text);
+	if (s->params->threshold_ns) {
+		/* What a reader must know of it is the same: it has windows, not the whole run. */
+		sl_kv_add(&s->meta, "flight", "1");
+		sl_kv_addf(&s->meta, "threshold.ns", "%" PRIu64, s->params->threshold_ns);
+	}
 }
 
 static const int *backend_tids(struct sl_session *s, unsigned int *ret_nr)
@@ -423,17 +465,72 @@ static void add_counters(struct sl_session *s, const struct state *state)
 		sl_session_note(s, "no wakeup matched --only: the recording has no waits");
 }
 
+/* "tgid=1 count=2 ... buckets=1024:1,4096:1 comm=NAME": every bucket by its lower edge. */
+static void add_hist(struct sl_kv_list *list, const struct sl_bpf_hist *hist)
+{
+	char *text = NULL, key[32];
+	const char *comma = "";
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out) {
+		list->failed = true;
+		return;
+	}
+	fprintf(out, "tgid=%d count=%llu sum_ns=%llu max_ns=%llu buckets=", hist->tgid, hist->count,
+		hist->sum_ns, hist->max_ns);
+	for (unsigned int i = 0; i < SL_BPF_HIST_BUCKETS; i++) {
+		uint64_t from_ns, to_ns;
+
+		if (!hist->buckets[i])
+			continue;
+		sl_bpf_hist_range(i, &from_ns, &to_ns);
+		fprintf(out, "%s%" PRIu64 ":%u", comma, from_ns, hist->buckets[i]);
+		comma = ",";
+	}
+	fprintf(out, " comm=%.16s", hist->comm);
+	snprintf(key, sizeof(key), "hist.%d", hist->tid);
+	if (fclose(out))
+		list->failed = true;
+	else
+		sl_kv_add(list, key, text);
+	free(text);
+}
+
+static void add_threshold(struct sl_session *s, const struct state *state)
+{
+	struct sl_record_result *result = s->result;
+	struct sl_kv_list *list = &s->end_meta;
+	const struct sl_bpf_hist *hists;
+	size_t nr;
+
+	hists = sl_bpf_hists(state->bpf, &nr);
+	sl_kv_addf(list, "hist.first_ns", "%u", 1u << SL_BPF_HIST_FIRST_SHIFT);
+	sl_kv_addf(list, "hist.sub", "%u", SL_BPF_HIST_SUB);
+	for (size_t i = 0; i < nr; i++) {
+		if (!hists[i].count)
+			continue;
+		result->waits += hists[i].count;
+		add_hist(list, &hists[i]);
+	}
+	result->waits_above = sl_bpf_spool_waits(state->spool);
+	sl_kv_addf(list, "threshold.waits", "%" PRIu64, result->waits);
+	sl_kv_addf(list, "threshold.waits_above", "%" PRIu64, result->waits_above);
+}
+
 static int backend_stop(struct sl_session *s, struct sl_err *err)
 {
 	struct state *state = s->state;
 	unsigned int index = 0;
-	int r;
+	int r = 0;
 
 	sl_bpf_stop(state->bpf);
 	s->stop_ns = sl_bpf_stop_ns(state->bpf) ?: backend_now_ns(s);
 	/* Nothing is recorded any more: a raised reader disturbs no measurement. */
 	sl_thread_raise(state->tid);
 	end_thread(state);
+	if (state->spool)
+		r = sl_bpf_spool_replay(state->spool, state->writer);
 	for (unsigned int i = 0; i < s->stream.nr_cpus; i++) {
 		const uint64_t dropped = sl_bpf_dropped(state->bpf, s->stream.cpus[i]);
 		const uint64_t told = sl_bpf_writer_dropped(state->writer, i);
@@ -444,7 +541,9 @@ static int backend_stop(struct sl_session *s, struct sl_err *err)
 	sl_bpf_writer_finish(state->writer, s->bytes);
 	take_stats(s, state);
 	add_counters(s, state);
-	r = sl_bpf_writer_error(state->writer, &index) ?: state->error;
+	if (state->spool)
+		add_threshold(s, state);
+	r = sl_bpf_writer_error(state->writer, &index) ?: state->error ?: r;
 	if (r >= 0)
 		return 0;
 	s->result->truncated = true;
@@ -460,6 +559,10 @@ static int backend_close(struct sl_session *s, struct sl_err *err)
 	end_thread(state);
 	sl_bpf_close(state->bpf);
 	sl_bpf_writer_free(state->writer);
+	sl_bpf_spool_free(state->spool);
+	for (unsigned int i = 0; i < state->nr_spool_fds; i++)
+		close(state->spool_fds[i]);
+	free(state->spool_fds);
 	if (state->stop_fd >= 0)
 		close(state->stop_fd);
 	if (state->error_fd >= 0)

@@ -188,12 +188,34 @@ static void put_fields(FILE *out, const struct field *fields)
 			fields->offset, fields->bytes, fields->is_signed);
 }
 
+static char *describe(const char *name, uint16_t id, const struct field *fields, const char *print)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "name: %s\nID: %u\nformat:\n", name, id);
+	put_fields(out, common_fields);
+	fputc('\n', out);
+	put_fields(out, fields);
+	fprintf(out, "\nprint fmt: %s\n", print);
+	if (!fclose(out))
+		return text;
+	free(text);
+	errno = ENOMEM;
+	return NULL;
+}
+
+char *sl_out_window_format(void)
+{
+	return describe("window", SL_OUT_WINDOW_ID, pid_fields, "\"of a wait of pid=%d\", REC->pid");
+}
+
 char *sl_out_format(unsigned int desc_index)
 {
 	const struct sl_event_desc *desc = &sl_event_descs[desc_index];
-	char *text = NULL;
-	size_t len;
-	FILE *out;
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
 		const struct layout *layout = &layouts[i];
@@ -201,19 +223,7 @@ char *sl_out_format(unsigned int desc_index)
 		if (layout->kind != desc->kind ||
 		    (layout->system && strcmp(layout->system, desc->system)))
 			continue;
-		out = open_memstream(&text, &len);
-		if (!out)
-			return NULL;
-		fprintf(out, "name: %s\nID: %u\nformat:\n", desc->name, sl_out_id(desc_index));
-		put_fields(out, common_fields);
-		fputc('\n', out);
-		put_fields(out, layout->fields);
-		fprintf(out, "\nprint fmt: %s\n", layout->print);
-		if (!fclose(out))
-			return text;
-		free(text);
-		errno = ENOMEM;
-		return NULL;
+		return describe(desc->name, sl_out_id(desc_index), layout->fields, layout->print);
 	}
 	errno = 0;
 	return NULL;

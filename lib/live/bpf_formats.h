@@ -114,6 +114,13 @@ static inline uint16_t sl_out_id(unsigned int desc_index)
 }
 
 /*
+ * schedlat:window, of recordings with a threshold: from here on the CPU is known. No
+ * reader needs it; it is there for the gap to end.
+ */
+#define SL_OUT_WINDOW_ID 999
+char *sl_out_window_format(void);	/* malloced */
+
+/*
  * The text of the event sl_event_descs[desc_index] with that id, malloced; NULL
  * with errno 0 when the bpf backend writes no such event, else out of memory.
  */

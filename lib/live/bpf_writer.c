@@ -591,6 +591,25 @@ void sl_bpf_writer_lost(struct sl_bpf_writer *w, unsigned int index, uint64_t co
 	w->cpus[index].dropped += count;
 }
 
+void sl_bpf_writer_gap(struct sl_bpf_writer *w, unsigned int index)
+{
+	struct cpu *cpu = &w->cpus[index];
+
+	sl_composer_lost(&cpu->composer, UINT64_MAX);
+	cpu->hardirqs = 0;
+	cpu->softirq = false;
+}
+
+int sl_bpf_writer_window(struct sl_bpf_writer *w, unsigned int index, uint64_t ts_ns, int32_t pid)
+{
+	struct sl_out_one *out = sl_composer_add(&w->cpus[index].composer, ts_ns, sizeof(*out));
+
+	if (!out)
+		return w->error ?: -EIO;
+	*out = (struct sl_out_one){ { SL_OUT_WINDOW_ID, 0, 0, 0 }, pid };
+	return 0;
+}
+
 int sl_bpf_writer_finish(struct sl_bpf_writer *w, uint64_t *ret_bytes)
 {
 	for (unsigned int i = 0; i < w->params.nr_cpus; i++) {

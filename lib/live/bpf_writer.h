@@ -41,6 +41,10 @@ int sl_bpf_writer_record(void *writer, const struct sl_bpf_header *record, size_
 void sl_bpf_writer_tif(struct sl_bpf_writer *w, int tif_resched);
 /* Records of the CPU at `index` are lost behind its last one. */
 void sl_bpf_writer_lost(struct sl_bpf_writer *w, unsigned int index, uint64_t count);
+/* The same, but how many is not known: what a recording with a threshold leaves out. */
+void sl_bpf_writer_gap(struct sl_bpf_writer *w, unsigned int index);
+/* From here on the CPU at `index` is known, for the sake of a wait of this task. */
+int sl_bpf_writer_window(struct sl_bpf_writer *w, unsigned int index, uint64_t ts_ns, int32_t pid);
 /* Write what is left. ret_bytes[nr_cpus]: whole pages in each file. Set on an error, too. */
 int sl_bpf_writer_finish(struct sl_bpf_writer *w, uint64_t *ret_bytes);
 void sl_bpf_writer_free(struct sl_bpf_writer *w);	/* NULL is fine */

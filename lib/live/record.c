@@ -311,6 +311,7 @@ static void clear_stream(struct sl_stream *stream)
 	for (unsigned int i = 0; stream->formats && i < sl_event_descs_nr; i++)
 		free(stream->formats[i]);
 	free(stream->formats);
+	free(stream->own_format);
 	free(stream->cpus);
 	free(stream->header_page);
 	free(stream->header_event);
@@ -338,7 +339,9 @@ static int choose_backend(struct sl_session *s, struct sl_err *err)
 	char text[sizeof(why.msg) + 64];
 	int r;
 
-	if (params->backend == SL_BACKEND_BPF || params->only)
+	/* Only the programs can filter, and judge waits in the kernel. */
+	if (params->backend == SL_BACKEND_BPF || params->only ||
+	    (params->threshold_ns && !params->flight_ns))
 		return open_backend(s, &sl_backend_bpf, err);
 	if (params->backend == SL_BACKEND_TRACEFS || params->flight_ns)
 		return open_backend(s, &sl_backend_tracefs, err);

@@ -36,7 +36,7 @@ struct sl_record_params {
 	enum sl_record_backend backend;
 	const struct sl_only *only;	/* bpf: wakees to record; NULL: all */
 	uint64_t flight_ns;		/* tracefs: 0: keep everything */
-	uint64_t threshold_ns;		/* with flight_ns: waits above this are kept */
+	uint64_t threshold_ns;		/* waits above this are kept; without flight_ns: bpf */
 	bool verbose;			/* messages of the bpf backend carry the verifier's lines */
 	char *const *argv;		/* command, NULL: none */
 	bool keep_slice;		/* its threads get slice_ns (0: the base slice), and keep it */
@@ -75,7 +75,7 @@ struct sl_record_result {
 	bool command_started;
 	bool command_failed;		/* it could not be run: not found, not executable */
 	int command_status;		/* as of waitpid() */
-	/* with flight_ns */
+	/* with threshold_ns; windows and pages_dropped only with flight_ns */
 	uint64_t waits, waits_above, windows, events_kept, pages_dropped;
 };
 

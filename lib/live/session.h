@@ -22,6 +22,7 @@ struct sl_stream {
 	uint16_t *cpus;			/* ascending: those recorded */
 	unsigned int nr_cpus;
 	char **formats;			/* [sl_event_descs_nr]; NULL: not recorded */
+	char *own_format;		/* of one more event of system schedlat; NULL: none */
 	unsigned int nr_kinds;		/* formats that are there */
 	char *header_page, *header_event;
 };
@@ -86,5 +87,7 @@ int sl_session_open_files(struct sl_session *s, struct sl_err *err);
 /* Write the output. The backend may be closed. */
 int sl_session_assemble(struct sl_session *s, struct sl_err *err);
 void sl_session_close_files(struct sl_session *s);
+/* One more temporary file there: a descriptor, or -errno. */
+int sl_session_temp_file(const struct sl_session *s);
 
 #endif

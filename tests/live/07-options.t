@@ -31,7 +31,7 @@ refused 129 "unknown option '-Z'" -Z
 refused 129 "needs a value" -d
 refused 129 "auto, tracefs, bpf" --backend perf
 refused 129 "needs --threshold" --flight 10s
-refused 129 "needs --flight" -T 500us
+refused 129 "needs --flight" --backend tracefs -T 500us
 refused 129 "a file with a name" -o -
 refused 1 "no regular file" -d 100ms -o /dev/null
 refused 129 "needs --backend tracefs" --backend bpf --flight 1s -T 1ms

@@ -18,6 +18,7 @@
 #include "event/event.h"
 #include "event/evidence.h"
 #include "live/bpf_formats.h"
+#include "live/bpf_spool.h"
 #include "live/bpf_writer.h"
 #include "trace/compose.h"
 #include "trace/dat_write.h"
@@ -32,6 +33,7 @@ static const uint16_t cpus[CPUS] = { 0, 3 };
 static int fds[CPUS];
 static uint64_t bytes[CPUS];
 static struct sl_event events[4096];
+static unsigned int windows;	/* schedlat:window, which no reader takes up */
 
 static void set_up_files(void)
 {
@@ -67,6 +69,9 @@ static unsigned int write_and_read(void)
 			assert_int_equal(sl_dat_writer_add_format(w, sl_event_descs[i].system, text, &err), 0);
 		free(text);
 	}
+	head = sl_out_window_format();
+	assert_int_equal(sl_dat_writer_add_format(w, "schedlat", head, &err), 0);
+	free(head);
 	assert_int_equal(sl_dat_writer_begin_buffer(w, cpus, CPUS, &err), 0);
 	for (unsigned int i = 0; i < CPUS; i++) {
 		assert_int_equal(lseek(fds[i], 0, SEEK_SET), 0);
@@ -81,7 +86,7 @@ static unsigned int write_and_read(void)
 	assert_int_equal(got, 0);
 	assert_int_equal(sl_source_info(source)->skipped.bad_records, 0);
 	assert_int_equal(sl_source_info(source)->skipped.bad_pages, 0);
-	assert_int_equal(sl_source_info(source)->skipped.unknown_events, 0);
+	windows = sl_source_info(source)->skipped.unknown_events;
 	assert_int_equal(sl_source_info(source)->skipped.backwards, 0);
 	sl_source_free(source);
 	unlink(path);
@@ -423,6 +428,120 @@ static void losses_and_requests(void **state)
 	assert_int_equal(events[4].lost.until_ns, SL_TIME_NONE);
 }
 
+/* ---- records of a recording with a threshold, put in order ------------------------------- */
+
+static struct sl_bpf_spool *spool;
+
+static void keep(enum sl_bpf_kind kind, uint64_t ts, unsigned int cpu, int32_t pid, unsigned int flags)
+{
+	begin(kind, ts, cpu);
+	record.h.flags = flags;
+	if (kind == SL_BPF_SWITCH)
+		record.sw.next_pid = pid;
+	else if (kind == SL_BPF_TICK)
+		record.number.a = pid;
+	else
+		record.wake.pid = pid;
+	assert_int_equal(sl_bpf_spool_record(spool, &record.h, sizeof(record.h) + sizeof(record.sw)), 0);
+}
+
+static void open_spool(int *spool_fds)
+{
+	const struct sl_bpf_spool_params params = { .cpus = cpus, .nr_cpus = CPUS, .fds = spool_fds };
+	struct sl_err err;
+
+	for (unsigned int i = 0; i < CPUS; i++)
+		spool_fds[i] = memfd_create("spool", 0);
+	assert_int_equal(sl_bpf_spool_new(&params, &spool, &err), 0);
+}
+
+static unsigned int replay(const int *spool_fds)
+{
+	struct sl_bpf_writer_stats stats;
+
+	open_writer();
+	assert_int_equal(sl_bpf_spool_replay(spool, writer), 0);
+	sl_bpf_spool_free(spool);
+	for (unsigned int i = 0; i < CPUS; i++)
+		close(spool_fds[i]);
+	return close_writer(&stats);
+}
+
+static void expect(const struct sl_event *ev, enum sl_ev_kind kind, uint64_t ts_ns, unsigned int cpu)
+{
+	assert_int_equal(ev->kind, kind);
+	assert_int_equal(ev->ts_ns, ts_ns);
+	assert_int_equal(ev->cpu, cpu);
+}
+
+/* Woken by CPU 3, ran on CPU 0. Its CPU is known from the waking on, the waker's is not. */
+static void a_window(void **state)
+{
+	int spool_fds[CPUS];
+	unsigned int n;
+
+	(void)state;
+	open_spool(spool_fds);
+	keep(SL_BPF_WAKING, 1000, 3, 7, SL_BPF_WAIT_BEGIN);
+	keep(SL_BPF_WAKEUP, 1010, 3, 7, 0);
+	keep(SL_BPF_TICK, 1500, 0, 9, SL_BPF_GAP);
+	keep(SL_BPF_SWITCH, 2000, 0, 7, SL_BPF_WAIT_END);
+	assert_int_equal(sl_bpf_spool_waits(spool), 1);
+	n = replay(spool_fds);
+	assert_int_equal(windows, 1);
+	assert_int_equal(n, 8);
+	expect(&events[0], SL_EV_LOST, 1000, 0);	/* until the window begins */
+	expect(&events[1], SL_EV_LOST, 1000, 3);
+	expect(&events[2], SL_EV_WAKING, 1000, 3);
+	expect(&events[3], SL_EV_WAKEUP, 1010, 3);	/* no gap in between */
+	assert_int_equal(events[4].kind, SL_EV_LOST);	/* nothing more of the waker's CPU */
+	assert_int_equal(events[4].lost.until_ns, SL_TIME_NONE);
+	expect(&events[5], SL_EV_TICK, 1500, 0);
+	expect(&events[6], SL_EV_SWITCH, 2000, 0);
+	assert_int_equal(events[7].lost.until_ns, SL_TIME_NONE);
+}
+
+/*
+ * Two waits on CPU 0. The second one's waking is in the history, too, and is told once;
+ * its history goes on where the first one's ended. Then one whose history is too short.
+ */
+static void windows_that_touch(void **state)
+{
+	int spool_fds[CPUS];
+	unsigned int n, lost = 0;
+
+	(void)state;
+	open_spool(spool_fds);
+	keep(SL_BPF_WAKING, 100, 0, 7, SL_BPF_WAIT_BEGIN);
+	keep(SL_BPF_WAKEUP, 101, 0, 7, 0);
+	keep(SL_BPF_WAKING, 100, 0, 7, SL_BPF_GAP);
+	keep(SL_BPF_WAKEUP, 101, 0, 7, 0);
+	keep(SL_BPF_WAKING, 150, 0, 8, 0);
+	keep(SL_BPF_SWITCH, 200, 0, 7, SL_BPF_WAIT_END);
+	keep(SL_BPF_WAKING, 150, 0, 8, SL_BPF_WAIT_BEGIN);
+	keep(SL_BPF_WAKEUP, 160, 3, 8, 0);
+	keep(SL_BPF_SWITCH, 300, 0, 8, SL_BPF_WAIT_END);
+	keep(SL_BPF_WAKING, 250, 3, 9, SL_BPF_WAIT_BEGIN);
+	keep(SL_BPF_WAKEUP, 260, 3, 9, 0);
+	keep(SL_BPF_TICK, 5000, 0, 1, SL_BPF_GAP | SL_BPF_SHORT_HISTORY);
+	keep(SL_BPF_SWITCH, 6000, 0, 9, SL_BPF_WAIT_END);
+	assert_int_equal(sl_bpf_spool_waits(spool), 3);
+	n = replay(spool_fds);
+	assert_int_equal(windows, 0);
+	for (unsigned int i = 0; i < n; i++)
+		lost += events[i].kind == SL_EV_LOST;
+	/* CPU 0: before 100, before 5000, behind 6000; CPU 3: before 160, before 250, behind 260 */
+	assert_int_equal(lost, 6);
+	assert_int_equal(n - lost, 10);
+	expect(&events[0], SL_EV_LOST, 100, 0);
+	expect(&events[1], SL_EV_WAKING, 100, 0);
+	expect(&events[2], SL_EV_WAKEUP, 101, 0);
+	expect(&events[3], SL_EV_WAKING, 150, 0);
+	expect(&events[4], SL_EV_LOST, 160, 3);
+	expect(&events[5], SL_EV_WAKEUP, 160, 3);
+	expect(&events[6], SL_EV_SWITCH, 200, 0);
+}
+
 /* Every field of events.def is in the text of our event, and of its width. */
 static void every_field_is_described(void **state)
 {
@@ -465,6 +584,8 @@ int main(void)
 		cmocka_unit_test(letters_of_states),
 		cmocka_unit_test(where_a_cpu_is),
 		cmocka_unit_test(losses_and_requests),
+		cmocka_unit_test(a_window),
+		cmocka_unit_test(windows_that_touch),
 		cmocka_unit_test(every_field_is_described),
 	};
 
