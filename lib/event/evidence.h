@@ -28,10 +28,20 @@
  * sched_migrate_task of a task that is queued or waking
  *	LEAVING alone, off the old queue: its lag is valid.
  *
- * entity.group and queue.group: the id of the group (cgroup of the cpu controller)
- * whose queue it is: the inode number of its directory; 1 the root; negative:
- * -1 - the number of an autogroup. entity.pid: the task; at levels above 0 the task
- * through which the group is seen.
+ * queue.group: the id of the group (cgroup of the cpu controller) whose queue it is: the
+ * inode number of its directory; 1 the root; negative: -1 - the number of an autogroup.
+ * entity.group: of a task the same; with SL_ENTITY_GROUP the group that it stands for.
+ * entity.pid: the task; at levels above 0 the task through which the group is seen.
+ *
+ * A pick at a level follows, in this order: the only entity; the next buddy, if it is
+ * eligible (the pick clears it, so it is in queue.buddy of snapshots before the switch, and
+ * NEXT keeps SL_ENTITY_BUDDY only where it ran before: a level that prev and next share);
+ * the entity that ran, if it is eligible and protected (at a shared level NEXT itself); the
+ * earliest deadline of those eligible. tests/unit/test_bpf.c recomputes that.
+ *
+ * picked_again and tick are taken without the runqueue lock: another CPU may be changing
+ * the queue at that moment. sched_wakeup_new comes before its preemption check, its
+ * need_resched follows it. A task on its way to sleep has no snapshot at need_resched.
  */
 #ifndef SL_EVENT_EVIDENCE_H
 #define SL_EVENT_EVIDENCE_H

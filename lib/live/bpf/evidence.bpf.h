@@ -262,8 +262,14 @@ static __always_inline void add_entity(struct sl_bpf_header *h, struct sl_bpf_pa
 			flags |= SL_ENTITY_IDLE;
 		else if (policy == POLICY_BATCH)
 			flags |= SL_ENTITY_BATCH;
-		if (bpf_core_field_exists(struct task_struct, throttled) && p->throttled)
+		/* Since 6.18 a task is throttled by itself, before by the queue it stays on. */
+		if (bpf_core_field_exists(struct task_struct, throttled)) {
+			if (p->throttled)
+				flags |= SL_ENTITY_THROTTLED;
+		} else if (has_groups() && bpf_core_field_exists(struct cfs_rq, throttle_count) &&
+			   se->cfs_rq->throttle_count) {
 			flags |= SL_ENTITY_THROTTLED;
+		}
 	}
 	if (bpf_core_field_exists(struct sched_entity, custom_slice) && se->custom_slice)
 		flags |= SL_ENTITY_CUSTOM_SLICE;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -436,14 +437,82 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* Sleeping lets this CPU go idle, and what wakes it asks the idle task to stop. */
-static void learn_tif(const struct sl_bpf *b)
+/*
+ * Which bit of a thread's flags is TIF_NEED_RESCHED stands in no BTF. Where it is not
+ * known here the program learns it from the first idle CPU that is asked to stop; but
+ * x86 has only two layouts, and a pending signal tells them apart: it is bit 2 where
+ * need_resched is 3, and bit 1 where it is 4, as on the architectures that have the
+ * common layout of 6.18. A thread that waits for a signal shows which.
+ */
+struct learner {
+	sigset_t set;
+	volatile int tid;
+};
+
+static void *wait_for_signal(void *arg)
 {
-	const volatile int *learned = &b->skel->bss->control.tif_resched;
+	struct learner *learner = arg;
+	struct timespec limit = {.tv_nsec = 200000000};
+
+	pthread_sigmask(SIG_BLOCK, &learner->set, NULL);
+	learner->tid = syscall(SYS_gettid);
+	sigtimedwait(&learner->set, NULL, &limit);
+	return NULL;
+}
+
+static unsigned int flags_with_signal(struct sl_bpf *b)
+{
+	struct sl_bpf_control *control = &b->skel->bss->control;
+	const volatile unsigned int *flags = &control->learn_flags;
+	struct learner learner = {.tid = 0};
+	sigset_t old;
+	pthread_t thread;
 	int i;
 
-	for (i = 0; i < 20 && !*learned; i++)
+	sigemptyset(&learner.set);
+	sigaddset(&learner.set, SIGRTMAX - 1);
+	/* The thread begins with it blocked, as nobody else may be hit by it. */
+	pthread_sigmask(SIG_BLOCK, &learner.set, &old);
+	i = pthread_create(&thread, NULL, wait_for_signal, &learner);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (i)
+		return 0;
+	while (!learner.tid)
 		sleep_until(now_ns() + 100000);
+	__atomic_store_n(&control->learn_tid, learner.tid, __ATOMIC_RELEASE);
+	/* Once it sleeps: a signal that is there before wakes nobody. */
+	sleep_until(now_ns() + 2000000);
+	pthread_kill(thread, SIGRTMAX - 1);
+	pthread_join(thread, NULL);
+	__atomic_store_n(&control->learn_tid, 0, __ATOMIC_RELEASE);
+	return *flags;
+}
+
+static void learn_tif(struct sl_bpf *b)
+{
+	struct sl_bpf_control *control = &b->skel->bss->control;
+	unsigned int flags, i;
+	int tif = 0;
+
+#if defined(__x86_64__) || defined(__i386__)
+	for (i = 0; i < 20 && !tif; i++) {
+		flags = flags_with_signal(b) & 6;
+		tif = flags == 2 ? 4 : flags == 4 ? 3 : 0;
+	}
+#else
+	(void)flags;
+	for (i = 0; i < 20 && !control->tif_resched; i++)
+		sleep_until(now_ns() + 100000);
+#endif
+	if (!tif)
+		return;
+	/* The lazy flag, since 6.13, is older than the tracepoint. */
+	control->tif_mask = SL_BPF_RESCHED;
+	for (i = 0; i < sl_bpf_nr_probe_descs; i++)
+		if (!strcmp(sl_bpf_probe_descs[i].program, "need_resched") &&
+		    b->probes[i].state == SL_BPF_PROBE_ON)
+			control->tif_mask |= SL_BPF_RESCHED_LAZY;
+	__atomic_store_n(&control->tif_resched, tif, __ATOMIC_RELEASE);
 }
 
 static int open_locked(struct sl_bpf *b, struct sl_err *err)

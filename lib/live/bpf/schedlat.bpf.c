@@ -170,6 +170,14 @@ static __always_inline bool is_left_out(const struct task_struct *p)
 	return (config.own_tgid && p->tgid == config.own_tgid) || !is_wanted(p);
 }
 
+/* Before recording begins: where the flags are, from a thread with a signal pending. */
+static __always_inline void learn_flags(const struct task_struct *p)
+{
+	if (control.learn_tid && p->pid == control.learn_tid &&
+	    bpf_core_field_exists(struct task_struct, thread_info))
+		control.learn_flags = p->thread_info.flags;
+}
+
 static __always_inline int wake(struct task_struct *p, u32 kind)
 {
 	struct wake_record *r;
@@ -209,6 +217,8 @@ static __always_inline int wake(struct task_struct *p, u32 kind)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *p)
 {
+	if (!control.on)
+		learn_flags(p);
 	return wake(p, SL_BPF_WAKING);
 }
 

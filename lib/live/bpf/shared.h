@@ -49,6 +49,8 @@ struct sl_bpf_control {
 	unsigned int woken;		/* set by the program, cleared by the consumer */
 	int tif_resched;		/* bit number of TIF_NEED_RESCHED; 0: not learned yet */
 	unsigned int tif_mask;		/* enum sl_bpf_resched: those that exist */
+	int learn_tid;			/* a thread that will be woken by a signal; 0: none */
+	unsigned int learn_flags;	/* its flags when it was; 0: not yet */
 };
 
 #define SL_BPF_BUFFER (24 + 48 + SL_BPF_PARTS_MAX * 48)
