@@ -8,6 +8,7 @@
 # make demo         record ten seconds here and explain them
 # make check        every test;  make lint  only those of tests/lint
 # make bench        measure speed and overhead;  make fuzz  FUZZ_SECONDS=300
+# make check-kernels  on the kernels of other Debian releases, in qemu (tests/kernels)
 # make score        does it name the true cause? SCORE="--only rt-hog"; mk/score.mk
 
 O ?= build
@@ -26,6 +27,7 @@ include mk/config.mk
 include mk/rules.mk
 include mk/test.mk
 include mk/score.mk
+include mk/kernels.mk
 include mk/install.mk
 
 all: $(O)/schedlat $(O)/libschedlat.a $(O)/libschedlat.so $(O)/schedlat.pc $(TREE_LINK)
