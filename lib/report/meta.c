@@ -124,6 +124,18 @@ const char *sl_meta_throttled_group(void *arg, const char *cgroup)
 	return nearest;
 }
 
+uint64_t sl_meta_throttle_period_ns(void *arg, const char *cgroup)
+{
+	const char *group = sl_meta_throttled_group(arg, cgroup);
+	char key[4096];
+	uint64_t us;
+
+	if (!group)
+		return 0;
+	snprintf(key, sizeof(key), "cgroup.%s.period_us", group);
+	return sl_meta_get_u64(arg, key, &us) && us < UINT64_MAX / 1000 ? us * 1000 : 0;
+}
+
 static int add_pair(struct sl_meta *meta, const char *key, const char *value)
 {
 	char *k, *v;

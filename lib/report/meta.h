@@ -32,6 +32,8 @@ const char *sl_meta_get(const struct sl_meta *meta, const char *key);	/* NULL: n
 bool sl_meta_get_u64(const struct sl_meta *meta, const char *key, uint64_t *ret);
 /* Of this cgroup and those above it, the nearest that was throttled while recording; NULL: none. */
 const char *sl_meta_throttled_group(void *meta, const char *cgroup);
+/* The bandwidth period of that group; 0: unknown. */
+uint64_t sl_meta_throttle_period_ns(void *meta, const char *cgroup);
 bool sl_meta_is_target(const struct sl_meta *meta, const struct sl_task *t);
 
 #endif

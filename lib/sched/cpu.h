@@ -53,6 +53,7 @@ struct sl_cpu {
 	struct sl_resched lazy, hard;	/* need_resched seen set for curr */
 
 	uint32_t nr_queued;	/* tasks believed to wait here */
+	struct sl_task *woken;	/* the latest one that a wakeup queued here; NULL: none */
 	uint64_t oldest_queued_ns;	/* no task that waits here began before this */
 	uint64_t free_since_ns;	/* idle with nothing queued since; SL_TIME_NONE: not free */
 	uint64_t free_ns;	/* total of earlier such times */

@@ -110,6 +110,7 @@ static void forget(struct sl_task *t)
 		return;
 	t->fair->ns = 0;
 	t->fair->wakeup.ns = 0;
+	t->fair->after.known = false;
 	for (i = 0; i < SL_STAYS_MAX; i++)
 		t->fair->stays[i].known = false;
 }
@@ -152,10 +153,15 @@ int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_n
 	tf = fair_of(t);
 	if (!tf)
 		return -ENOMEM;
-	if (tf->stays[stay].known)
-		return 0;
-	tf->stays[stay] = *next;
-	if (tf->ns)
+	if (tf->stays[stay].known) {
+		if (!(tf->stays[stay].flags & SL_ENTITY_THROTTLED))
+			return 0;
+		tf->after = *next;
+		tf->nr_levels = 0;
+	} else {
+		tf->stays[stay] = *next;
+	}
+	if (tf->ns && tf->nr_levels)
 		return 0;
 	for (i = 0; i < f->nr_blocks && i < SL_FAIR_LEVELS_MAX && f->blocks[i].by_role[SL_ROLE_NEXT].known; i++) {
 		tf->groups[i] = f->blocks[i].queue.group;
@@ -210,6 +216,10 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 		tf->wakeup.at.prev.known = false;
 	}
 	tf->stays[0] = tf->entities[0];
+	if (f->blocks[0].by_role[SL_ROLE_CURR].known) {
+		f->looked_vruntime = f->blocks[0].by_role[SL_ROLE_CURR].vruntime;
+		f->looked_pid = f->blocks[0].by_role[SL_ROLE_CURR].pid;
+	}
 	return 0;
 }
 
@@ -400,6 +410,10 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	buddy = stop ? stop->buddy : 0;
 	while (nr < f->nr_blocks && nr < SL_FAIR_LEVELS_MAX && f->blocks[nr].by_role[role].known)
 		nr++;
+	/* A timer that only woke somebody brought curr's account up to date then, not since. */
+	if (kind == SL_DECISION_TICK && nr && f->blocks[0].by_role[role].pid == f->looked_pid &&
+	    f->blocks[0].by_role[role].vruntime == f->looked_vruntime)
+		return 0;
 	if (prev && note_prev(f, prev, nr, now_ns))
 		return -ENOMEM;
 	/* Next is of another class: the levels show where prev and its groups stand. */

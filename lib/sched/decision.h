@@ -57,6 +57,7 @@ struct sl_decision {
 struct sl_task_fair {
 	uint64_t ns;			/* when it was seen to be queued; 0: it was not */
 	struct sl_entity stays[SL_STAYS_MAX]; /* its own entity, by piece of the wait; known or not */
+	struct sl_entity after;		/* the first stay began throttled: as it was picked later */
 	uint8_t nr_levels;
 	int32_t groups[SL_FAIR_LEVELS_MAX]; /* its queues, from its own to the root's */
 	struct sl_entity entities[SL_FAIR_LEVELS_MAX]; /* its own, and the groups' above it, at ns */

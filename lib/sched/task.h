@@ -92,6 +92,7 @@ struct sl_task {
 
 	struct sl_task *waker __attribute__((aligned(64)));
 	int16_t waker_cpu, prev_cpu, wake_cpu;
+	int16_t better_cpu;		/* SL_TASK_STACKED: where a task with a longer slice ran; -1 */
 	void *group[SL_WAIT_NR];	/* consumer's cache; see sl_task_identity_changed() */
 	uint64_t slice_ns;		/* from the metadata; 0: unknown */
 	const char *cgroup;		/* from the metadata, which owns it; NULL: unknown */

@@ -33,31 +33,39 @@ static void note_free_cpus(struct sl_engine *e, struct sl_task *t, uint64_t now_
 	}
 }
 
-/*
- * Is t queued behind a task with an equal or shorter slice that was itself woken
- * onto this CPU less than its slice ago, while a task with a longer slice runs on
- * another CPU that t may use (or a CPU is free)?
- */
-static bool is_stacked(struct sl_engine *e, const struct sl_task *t, const struct sl_cpu *c,
-		       uint64_t now_ns)
+/* Was x woken onto this CPU less than its slice ago, with a slice no longer than t's? */
+static bool stacks(const struct sl_task *x, const struct sl_task *t, const struct sl_cpu *c,
+		   uint64_t now_ns)
 {
-	const struct sl_task *x = c->curr;
+	return x && x != t && x->slice_ns && x->slice_ns <= t->slice_ns &&
+	       x->wait_kind == SL_WAIT_WAKE && x->queued_ns != SL_TIME_NONE && x->cpu == (int)c->cpu &&
+	       (x->state == SL_TASK_QUEUED || x->state == SL_TASK_RUNNING) &&
+	       sl_since(now_ns, x->queued_ns) <= x->slice_ns;
+}
+
+/*
+ * Is t queued behind such a task, running or queued, while a task with a longer slice runs
+ * on another CPU that t may use (or a CPU is free)? Of the queued ones the latest is looked
+ * at: of several that were woken together each has the one before it in front.
+ */
+static bool is_stacked(struct sl_engine *e, struct sl_task *t, const struct sl_cpu *c, uint64_t now_ns)
+{
 	unsigned int cpu;
 
-	if (!x || !x->slice_ns || !t->slice_ns || x->slice_ns > t->slice_ns ||
-	    x->wait_kind != SL_WAIT_WAKE || x->queued_ns == SL_TIME_NONE ||
-	    x->cpu != (int)c->cpu || sl_since(now_ns, x->queued_ns) > x->slice_ns)
+	if (!stacks(c->curr, t, c, now_ns) && !stacks(c->woken, t, c, now_ns))
 		return false;
-	if (t->nr_idle && t->idle[0].allowed)
-		return true;
+	t->better_cpu = -1;
 	for (cpu = 0; cpu < e->cpus.max; cpu++) {
 		const struct sl_cpu *other = e->cpus.at[cpu];
 
-		if (other && other != c && other->curr && other->task_slot == SL_SLOT_FAIR &&
-		    other->curr->slice_ns > t->slice_ns && sl_task_allows(t, cpu))
-			return true;
+		if (!other || other == c || !other->curr || !sl_task_allows(t, cpu) ||
+		    other->task_slot != SL_SLOT_FAIR || other->curr->slice_ns <= t->slice_ns ||
+		    stacks(other->woken, t, other, now_ns))
+			continue;
+		t->better_cpu = (int16_t)cpu;
+		return true;
 	}
-	return false;
+	return t->nr_idle && t->idle[0].allowed;
 }
 
 void sl_queue_note_placement(struct sl_engine *e, struct sl_task *t, struct sl_cpu *c,

@@ -71,6 +71,7 @@ static inline void sl_queue_open(struct sl_engine *e, struct sl_task *t, enum sl
 	} else {
 		sl_cpu_update_free(&e->cpus, c, now_ns);
 	}
+	c->woken = t;
 }
 
 void sl_queue_close_slow(struct sl_engine *e, struct sl_task *t, struct sl_cpu *c, uint64_t now_ns);

@@ -129,7 +129,7 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 	struct resched rs;
 
 	if (t->sched_class != SL_CLASS_FAIR || closing->taints || t->policy > 0 ||
-	    !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST] ||
+	    t->flags & SL_TASK_STACKED || !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST] ||
 	    (e->has_snapshots && sl_eevdf_knows(t)))
 		return false;
 	c = e->cpus.at[t->cpu];
@@ -297,15 +297,20 @@ static bool stand_at(struct build *b, const struct sl_cpu_fair *f, uint64_t at_n
 	const struct sl_task *t = b->closing->task;
 	unsigned int stay = sl_eevdf_stay(t, at_ns, ret_from_ns), i;
 	const struct sl_decision *d;
+	const struct sl_entity *own = stay < SL_STAYS_MAX ? &t->fair->stays[stay] : NULL;
 
-	if (stay >= SL_STAYS_MAX || !t->fair->stays[stay].known)
+	if (own && own->known && own->flags & SL_ENTITY_THROTTLED) {
+		*ret_from_ns = sl_throttled_until(&b->x->context, t);
+		own = &t->fair->after;
+	}
+	if (!own || !own->known || *ret_from_ns > at_ns)
 		return false;
 	if (b->followed_ns < *ret_from_ns) {
 		b->followed_ns = *ret_from_ns;
-		b->x->entities[0] = t->fair->stays[stay];
+		b->x->entities[0] = *own;
 		for (i = 1; i < t->fair->nr_levels; i++) {
 			b->x->entities[i] = t->fair->entities[i];
-			b->x->entities[i].known &= !stay && t->fair->ns;
+			b->x->entities[i].known &= own == &t->fair->stays[0] && t->fair->ns;
 		}
 	}
 	if (t->fair->nr_levels < 2)
@@ -396,11 +401,30 @@ static int emit_fair(struct build *b, struct sl_segment seg, const struct sl_int
 	return ret;
 }
 
+static int emit_interval(void *arg, const struct sl_interval *iv);
+
+/* An interval across the end of a throttling is two. */
+static int emit_cut(struct build *b, const struct sl_interval *iv, uint64_t cut_ns)
+{
+	struct sl_interval part = *iv;
+	int ret;
+
+	part.end_ns = cut_ns;
+	ret = emit_interval(b, &part);
+	if (ret)
+		return ret;
+	part.start_ns = cut_ns;
+	part.end_ns = iv->end_ns;
+	part.ran_at_queueing = false;
+	return emit_interval(b, &part);
+}
+
 /* One interval becomes up to three kinds of segments: before, lazy, and hard need_resched. */
 static int emit_interval(void *arg, const struct sl_interval *iv)
 {
 	struct build *b = arg;
 	const struct resched *rs = b->resched;
+	uint64_t throttled = sl_throttled_until(&b->x->context, b->closing->task);
 	struct sl_verdict v = sl_hold_of(&b->x->context, b->closing->task, iv);
 	struct sl_segment seg = {
 		.cpu = iv->cpu,
@@ -412,8 +436,13 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 	uint64_t at = iv->start_ns, soft, hard;
 	int ret;
 
+	if (throttled > iv->start_ns && throttled < iv->end_ns)
+		return emit_cut(b, iv, throttled);
 	if (iv->before_cpu_known)
 		b->r->taints |= SL_TAINT_BEFORE_TRACE;
+	if (b->closing->task->flags & SL_TASK_STACKED && iv->occupant && iv->slot == SL_SLOT_FAIR &&
+	    iv->occupant->slice_ns && iv->occupant->slice_ns <= b->closing->task->slice_ns)
+		b->r->stacked_ns += iv->end_ns - iv->start_ns;
 	if (iv->occupant)
 		name_of(seg.occupant_comm, iv->occupant, iv->cpu);
 	v.confidence = limit(b->x, b->closing, v.confidence);
@@ -540,6 +569,7 @@ static int explain(struct build *b, const struct sl_engine *e)
 	int ret = 0;
 
 	r->nr = 0;
+	r->stacked_ns = 0;
 	r->taints = closing->taints;
 	r->start_ns = sl_wait_start(t, b->x->context.from_wakeup);
 	r->delay_ns = sl_since(closing->end_ns, r->start_ns);

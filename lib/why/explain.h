@@ -27,6 +27,8 @@ struct sl_why_context {
 	/* Of a task's cgroup and those above it, the nearest that was throttled while recording.
 	 * NULL: none, or unknown. */
 	const char *(*throttled_group)(void *arg, const char *cgroup);
+	/* The bandwidth period of that group; 0: unknown. NULL: unknown */
+	uint64_t (*throttle_period_ns)(void *arg, const char *cgroup);
 	void *arg;
 	const struct sl_topology *topology;	/* NULL: not known */
 };
@@ -48,6 +50,7 @@ struct sl_explained {
 	uint64_t avoidable_ns, forbidden_ns;
 	int avoidable_cpu, forbidden_cpu;
 	bool pull_hurt;				/* wake-affine, and the previous CPU was the free one */
+	uint64_t stacked_ns;			/* stacked-wakeup: behind tasks whose slice is no longer */
 	enum sl_cause primary;
 	enum sl_confidence primary_confidence;
 	uint64_t primary_ns;
@@ -83,6 +86,8 @@ struct sl_verdict {
 /* What held t during an interval, need_resched not considered (hold.c). */
 struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_task *t,
 			     const struct sl_interval *iv);
+/* Until when bandwidth control held t since it was queued; 0: it did not; SL_TIME_NONE: not known. */
+uint64_t sl_throttled_until(const struct sl_why_context *ctx, const struct sl_task *t);
 /* Was it the wrong CPU? Fills place_causes, avoidable_* (placement.c). */
 void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing,
 		     struct sl_explained *ret);

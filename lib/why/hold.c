@@ -91,6 +91,21 @@ static int rank(enum sl_class sched_class)
 	return 0;
 }
 
+/*
+ * A group gets its quota back with the next period (sched_cfs_period_timer(), 6.18), so a
+ * task is not held for longer than that.
+ */
+uint64_t sl_throttled_until(const struct sl_why_context *ctx, const struct sl_task *t)
+{
+	uint64_t period_ns = 0;
+
+	if (!t->fair || !t->fair->stays[0].known || !(t->fair->stays[0].flags & SL_ENTITY_THROTTLED))
+		return 0;
+	if (ctx->throttle_period_ns && t->cgroup)
+		period_ns = ctx->throttle_period_ns(ctx->arg, t->cgroup);
+	return period_ns ? t->queued_ns + period_ns : SL_TIME_NONE;
+}
+
 struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_task *t,
 			     const struct sl_interval *iv)
 {
@@ -101,7 +116,7 @@ struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_t
 	 * it came back: an idle CPU would have taken it, a busy one may run others first.
 	 */
 	if (iv->slot != SL_SLOT_IRQ && iv->slot != SL_SLOT_SOFTIRQ && iv->slot != SL_SLOT_LOST &&
-	    t->fair && t->fair->stays[0].known && t->fair->stays[0].flags & SL_ENTITY_THROTTLED)
+	    iv->start_ns < sl_throttled_until(ctx, t))
 		return verdict(SL_CAUSE_THROTTLED,
 			       iv->slot == SL_SLOT_IDLE ? SL_CONF_EXACT : SL_CONF_DERIVED);
 	switch ((enum sl_slot)iv->slot) {

@@ -35,15 +35,21 @@ void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing
 			ret->avoidable_cpu = t->idle[i].cpu;
 		}
 	}
-	if (t->flags & SL_TASK_STACKED)
+	if (ret->avoidable_ns)
+		ret->place_causes |= place_bit(SL_CAUSE_IDLE_CPU_MISSED);
+	if (t->flags & SL_TASK_STACKED) {
 		ret->place_causes |= place_bit(SL_CAUSE_STACKED_WAKEUP);
+		/* Where a task with a longer slice ran, those in front would not have been in front. */
+		if (t->better_cpu >= 0 && ret->stacked_ns > ret->avoidable_ns) {
+			ret->avoidable_ns = ret->stacked_ns;
+			ret->avoidable_cpu = t->better_cpu;
+		}
+	}
 	if (t->wait_kind == SL_WAIT_WAKE && t->waker_cpu >= 0 && t->prev_cpu >= 0 &&
 	    t->wake_cpu == t->waker_cpu && t->prev_cpu != t->waker_cpu) {
 		ret->place_causes |= place_bit(SL_CAUSE_WAKE_AFFINE);
 		ret->pull_hurt = ret->avoidable_cpu == t->prev_cpu;
 	}
-	if (ret->avoidable_ns)
-		ret->place_causes |= place_bit(SL_CAUSE_IDLE_CPU_MISSED);
 	if (ret->forbidden_ns && sl_task_is_pinned(t)) {
 		ret->place_causes |= place_bit(SL_CAUSE_AFFINITY);
 	} else {
