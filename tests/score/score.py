@@ -60,7 +60,8 @@ class Provoker:
         self.waits = about["waits"]
         self.judge = about["judge"]
         # others may run meanwhile without changing what is true
-        self.alone = self.judge != "lost" and about["alone"] == "yes"
+        self.alone = about["alone"] != "no"
+        self.foreign_percent = 0 if about["alone"] == "strictly" else FOREIGN_PERCENT
         self.why = about["why"]
         self.record = about["record"].split()
 
@@ -306,7 +307,7 @@ def judge(provoker, running, report):
         if why:
             unprovoked.append(why)
             continue
-        if provoker.alone and foreign_percent(wait, running.threads) > FOREIGN_PERCENT:
+        if provoker.alone and foreign_percent(wait, running.threads) > provoker.foreign_percent:
             score.disturbed += 1
             continue
         score.waits += 1

@@ -10,7 +10,7 @@
 
 #include "rt.h"
 
-static const struct rt_about about = { .causes = "no-wakeup-preempt" };
+static const struct rt_about about = { .causes = "no-wakeup-preempt", .untouched = true };
 
 static void victim(void *arg)
 {

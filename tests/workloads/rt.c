@@ -329,6 +329,45 @@ void rt_need_files(unsigned int nr)
 		rt_skip("needs %u open files: %s", nr, strerror(errno));
 }
 
+/* ---- the preemption model ---- */
+
+static const char *const models[] = { "none", "voluntary", "full", "lazy" };
+
+/* The model whose name follows prefix in a line of the file or command; NULL: none does. */
+static const char *find_model(FILE *from, bool is_command, const char *prefix, const char *suffix)
+{
+	const char *found = NULL;
+	char line[4096], wanted[64];
+
+	while (from && fgets(line, sizeof(line), from))
+		for (unsigned int i = 0; i < sizeof(models) / sizeof(*models); i++) {
+			snprintf(wanted, sizeof(wanted), "%s%s%s", prefix, models[i], suffix);
+			if (strstr(line, wanted))
+				found = models[i];
+		}
+	if (from && is_command)
+		pclose(from);
+	else if (from)
+		fclose(from);
+	return found;
+}
+
+const char *rt_preempt_model(void)
+{
+	/* in force; asked for at boot; built in, written so that it looks like the others */
+	const char *model = find_model(fopen("/sys/kernel/debug/sched/preempt", "re"), false, "(", ")");
+
+	if (!model)
+		model = find_model(fopen("/proc/cmdline", "re"), false, "preempt=", "");
+	if (!model)
+		model = find_model(popen("{ zcat /proc/config.gz || cat \"/boot/config-$(uname -r)\"; } "
+					 "2>/dev/null | sed -n 's/^CONFIG_PREEMPT=y/=full=/p; "
+					 "s/^CONFIG_PREEMPT_RT=y/=full=/p; s/^CONFIG_PREEMPT_NONE=y/=none=/p; "
+					 "s/^CONFIG_PREEMPT_VOLUNTARY=y/=voluntary=/p; "
+					 "s/^CONFIG_PREEMPT_LAZY=y/=lazy=/p'", "re"), true, "=", "=");
+	return model ? model : "?";
+}
+
 /* ---- cgroup ---- */
 
 static bool write_text(const char *dir, const char *name, const char *fmt, ...)
@@ -443,7 +482,7 @@ static void print_about(const struct rt_about *about)
 	printf("judge=%s\n", about->judge ? about->judge : "hold");
 	printf("why=%s\n", about->why ? about->why : "p50");
 	printf("record=%s\n", about->record ? about->record : none);
-	printf("alone=%s\n", about->others ? "no" : "yes");
+	printf("alone=%s\n", about->others ? "no" : about->untouched ? "strictly" : "yes");
 }
 
 void rt_begin(int argc, char **argv, const struct rt_about *about)

@@ -29,6 +29,7 @@ struct rt_about {
 	const char *why;	/* which waits; default p50 */
 	const char *record;	/* further options of schedlat record */
 	bool others;		/* other tasks may run in these waits: it changes nothing */
+	bool untouched;		/* no other task may run in them: after it a new decision is made */
 };
 
 /* Everything that is 0 is the default: a fair task, nice 0, on any CPU. */
@@ -91,6 +92,9 @@ void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int per
 
 /* Prints what another process of this kind prints to fd, up to its "ready". */
 void rt_relay(int fd);
+
+/* none, voluntary, full, lazy; ? where it cannot be found out */
+const char *rt_preempt_model(void);
 
 /* Raises the limit of open files; skips if so many are not to be had. */
 void rt_need_files(unsigned int nr);

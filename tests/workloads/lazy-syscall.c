@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Provokes: lazy-resched
+ *
+ * The hog is in system calls of 10 ms. The victim has the shorter slice and is owed time:
+ * its wakeup asks the hog to stop. With preempt=lazy that takes effect on the return to
+ * user space or at the next tick, whichever comes first (6.18: resched_curr_lazy()).
+ */
+#include <string.h>
+
+#include "mincore.h"
+
+static const struct rt_about about = { .causes = "lazy-resched" };
+
+static void hog(void *arg)
+{
+	(void)arg;
+	while (rt_more())
+		long_call();
+}
+
+static void victim(void *arg)
+{
+	uint64_t t = rt_t0() + 20 * RT_MS;
+
+	(void)arg;
+	for (; rt_more(); t += 17 * RT_MS) {
+		rt_sleep_until(t);
+		rt_burn(20 * RT_US);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *model = rt_preempt_model();
+
+	rt_begin(argc, argv, &about);
+	if (strcmp(model, "lazy"))
+		rt_skip("preempt=%s: nothing is put off to the tick", model);
+	long_call_prepare(10 * RT_MS);
+	rt_start(&(struct rt_spec){ .comm = "mincore-hog", .pinned = true, .cpu = rt_cpu(0),
+				    .slice_ns = 50 * RT_MS, .run = hog });
+	rt_start(&(struct rt_spec){ .comm = "v-lazy-syscall", .victim = true, .pinned = true,
+				    .cpu = rt_cpu(0), .slice_ns = RT_MS / 10, .run = victim });
+	return rt_run();
+}
