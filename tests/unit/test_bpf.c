@@ -457,7 +457,7 @@ static void check_evidence(const struct sl_bpf *bpf)
 
 static void check_plain(void)
 {
-	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20, .irq = true,
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 32 << 20, .irq = true,
 				       .idle = true, .verbose = true};
 	uint32_t progs[IDS], maps[IDS];
 	int nr_progs, nr_maps;
@@ -519,7 +519,7 @@ static void check_loss(void)
 
 static void check_filter(const char *what, const struct sl_bpf_only *only, bool load, bool others)
 {
-	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20, .only = *only};
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 1 << 20, .only = *only};
 	struct sl_bpf *bpf;
 
 	if (!record(&params, 200, load ? load_was_woken : never, &bpf))
@@ -555,7 +555,7 @@ static void check_filters(void)
  */
 static void check_threshold(void)
 {
-	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20, .irq = true,
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 32 << 20, .irq = true,
 				       .threshold_ns = 1 << 20, .verbose = true};
 	uint64_t count = 0, above = 0, sum = 0, from, to;
 	const struct sl_bpf_hist *hists;

@@ -81,14 +81,20 @@ static int keep_print(enum libbpf_print_level level, const char *fmt, va_list ar
 	return 0;
 }
 
-/* Up to nr last lines of what libbpf printed, joined by " / "; "" when there are none. */
+/*
+ * Up to nr last lines of the verifier's log, else of what libbpf printed, joined by " / ";
+ * "" when there are none.
+ */
 static const char *last_lines(char *buf, size_t size, int nr)
 {
-	char *end = printed.text + printed.len, *at;
+	char *end = strstr(printed.text, "\n-- END PROG LOAD LOG"), *at;
 	size_t len = 0;
 
+	if (!end)
+		end = printed.text + printed.len;
 	while (end > printed.text && end[-1] == '\n')
-		*--end = '\0';
+		end--;
+	*end = '\0';
 	for (at = end; at > printed.text && (size_t)(end - at) + 2 * nr + 4 < size; at--)
 		if (at[-1] == '\n' && !--nr)
 			break;
