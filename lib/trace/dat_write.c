@@ -355,7 +355,8 @@ static void put_cmdlines(struct sl_dat_writer *w, struct sl_dat_buf *buf)
 	uint64_t bytes;
 
 	sl_dat_buf_u64(buf, 0);
-	qsort(w->comms, w->nr_comms, sizeof(*w->comms), by_pid);
+	if (w->nr_comms)
+		qsort(w->comms, w->nr_comms, sizeof(*w->comms), by_pid);
 	for (size_t i = 0; i < w->nr_comms; i++) {
 		char line[64];
 
