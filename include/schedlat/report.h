@@ -117,6 +117,7 @@ struct sl_report {
 	uint64_t other_discarded[SL_WAIT_NR];	/* preempt and fork waits that are no samples */
 	uint64_t switch_mismatches;		/* sched_switch whose prev was not known to run there */
 	uint64_t tainted_longest_ns;		/* longest wait that a gap touches; 0: none */
+	uint64_t recorded_above_ns;		/* only waits of at least that are in the file; 0: all are */
 	bool percentiles_exact;			/* false: histogram, relative error below */
 	double histogram_error;			/* upper bound, for example 0.0039 */
 	struct sl_group *groups;		/* count, largest first */

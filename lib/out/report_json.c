@@ -431,6 +431,8 @@ int sl_out_report_json(struct sl_out *out, const struct sl_report *report,
 	ret = ret ? ret : member(out, ",\n ", "tool", json_tool());
 	ret = ret ? ret : member(out, ",\n ", "input", json_input(report));
 	ret = ret ? ret : member(out, ",\n ", "flight", json_boolean(report->flight));
+	ret = ret ? ret : member(out, ",\n ", "recorded_above_ns",
+				 report->recorded_above_ns ? sl_json_ns(report->recorded_above_ns) : json_null());
 	ret = ret ? ret : member(out, ",\n ", "definition", json_definition(report));
 	ret = ret ? ret : member(out, ",\n ", "loss", json_loss(report));
 	ret = ret ? ret : member(out, ",\n ", "counters", json_counters(report));

@@ -128,7 +128,8 @@ static void groups_title(struct sl_out *out, const struct sl_report *report,
 		      "whole run.\n", out->file);
 	if (!report->percentiles_exact)
 		fprintf(out->file, "  Percentiles are from a histogram: at most %.2f %% too high, "
-			"never too low (--exact).\n", report->histogram_error * 100);
+			"never too low%s.\n", report->histogram_error * 100,
+			report->recorded_above_ns ? "" : " (--exact)");
 }
 
 int sl_text_groups(struct sl_out *out, const struct sl_report *report,

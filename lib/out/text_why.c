@@ -104,6 +104,14 @@ static void print_headline(struct sl_out *out, const struct sl_report *report)
 		fputs("  No sample, but shown: open at the end, or touched by a gap in the data.\n", out->file);
 	if (report->flight && spec->mode == SL_WHY_QUANTILE)
 		fputs("  The percentile is of the kept windows only, not of the whole run.\n", out->file);
+	if (report->recorded_above_ns && why->threshold_ns < report->recorded_above_ns) {
+		struct sl_line note = { .used = 0 };
+
+		sl_line_add(&note, "Only waits of at least ");
+		sl_line_add_duration(&note, report->recorded_above_ns);
+		sl_line_add(&note, " were recorded: shorter ones are counted, and not among these.");
+		sl_out_wrap(out, 2, 2, note.text);
+	}
 }
 
 static void confidence_cells(struct sl_table *table, const uint64_t *confidence_ns)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/analysis.h"
+#include "report/hists.h"
 #include "event/event.h"
 #include "util/err.h"
 #include "util/time.h"
@@ -268,7 +269,9 @@ static int fill(struct report_impl *impl)
 	r->fork_waits = a->samples[SL_WAIT_FORK];
 	r->switch_mismatches = a->engine.switch_mismatches;
 	r->percentiles_exact = sl_stats_pool_is_exact(a->groups.pool);
-	r->histogram_error = 1.0 / SL_STATS_SUB;
+	r->histogram_error = a->hists ? sl_hists_error(a) : 1.0 / SL_STATS_SUB;
+	sl_meta_get_u64(&a->meta, "threshold.ns", &r->recorded_above_ns);
+	r->flight |= r->recorded_above_ns && !a->hists;
 	ret = sl_groups_finish(&a->groups, &r->groups, &r->nr_groups);
 	if (ret)
 		return ret;

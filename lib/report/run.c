@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/analysis.h"
+#include "report/hists.h"
 #include "report/pump.h"
 #include "event/event.h"
 #include "util/err.h"
@@ -84,14 +85,19 @@ static void on_closed(void *arg, const struct sl_closing *closing)
 	bool own = t->flags & SL_TASK_OWN;
 
 	a->paired |= closing->run_cpu >= 0;
+	if (a->hists && kind == SL_WAIT_WAKE && !closing->taints)
+		a->replaced++;
 	if (own || !sl_filter_task(&r->params.filter, &a->meta, t) ||
 	    !sl_filter_wait(&r->params.filter, closing->run_cpu, closing->end_ns)) {
-		if (kind == SL_WAIT_WAKE && !closing->taints)
+		if (kind == SL_WAIT_WAKE && !closing->taints && !a->hists)
 			a->engine.discarded[own ? SL_DISCARD_OWN_THREAD : SL_DISCARD_FILTERED]++;
 		return;
 	}
 	delay_ns = sl_since(closing->end_ns, sl_wait_start(t, a->explainer.context.from_wakeup));
-	if (!closing->taints) {
+	if (a->hists && kind == SL_WAIT_WAKE) {
+		if (!(a->waits >> kind & 1))
+			return;
+	} else if (!closing->taints) {
 		a->samples[kind]++;
 		if (!(a->waits >> kind & 1))
 			return;
@@ -130,8 +136,11 @@ static void on_meta(void *arg, const struct sl_event *event)
 
 	if (sl_meta_apply(&a->meta, &a->engine, event))
 		a->engine.error = -ENOMEM;
-	if (event->kind == SL_EV_META)
-		learn_context(a);
+	if (event->kind != SL_EV_META)
+		return;
+	learn_context(a);
+	if (event->meta.key && !strcmp(event->meta.key, "hist.sub"))
+		a->hists = sl_hists_usable(a);
 }
 
 /* Bytes that an event takes at least, on the average, in a file of this kind. */
@@ -197,6 +206,8 @@ static int pass_init(struct sl_analysis *a, const struct threshold *thresholds)
 	a->explain_waits = a->why_active || (r->params.on_wait && !a->second_pass);
 	causes = a->explain_waits;
 	memset(a->samples, 0, sizeof(a->samples));
+	a->replaced = 0;
+	a->hists = false;
 	r->tainted_longest_ns = 0;
 	a->explainer.context = (struct sl_why_context){
 		.from_wakeup = r->params.from == SL_FROM_WAKEUP,
@@ -248,6 +259,8 @@ static int run_pass(struct sl_analysis *a, const struct threshold *thresholds, s
 	if (ret)
 		return ret;
 	sl_engine_finish(&a->engine);
+	if (a->hists && sl_hists_take(a))
+		a->engine.error = -ENOMEM;
 	return a->engine.error ? sl_err_set(err, a->engine.error, "%s: out of memory",
 					    a->report->params.path) : 0;
 }

@@ -115,7 +115,7 @@ static unsigned int octave_of(uint64_t ns)
 	return ns < SL_STATS_SUB ? 0 : (unsigned int)(63 - __builtin_clzll(ns)) - SUB_BITS + 1;
 }
 
-static int hist_add(struct sl_stats *s, uint64_t ns)
+static int hist_add_n(struct sl_stats *s, uint64_t ns, uint32_t n)
 {
 	unsigned int o = octave_of(ns), sub;
 
@@ -125,8 +125,13 @@ static int hist_add(struct sl_stats *s, uint64_t ns)
 		if (!s->octave[o])
 			return -ENOMEM;
 	}
-	s->octave[o][sub]++;
+	s->octave[o][sub] += n;
 	return 0;
+}
+
+static int hist_add(struct sl_stats *s, uint64_t ns)
+{
+	return hist_add_n(s, ns, 1);
 }
 
 /* Largest value that falls into a bucket. */
@@ -222,10 +227,38 @@ static int add_chunk(struct sl_stats *s)
 	return 0;
 }
 
+/* All of them before the mode changes: settle() asks for it. */
+static int pool_to_histograms(struct sl_stats_pool *pool)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < pool->nr && !ret; i++)
+		ret = settle(pool->stats[i]);
+	pool->exact = false;
+	for (i = 0; i < pool->nr && !ret; i++)
+		ret = to_histogram(pool->stats[i]);
+	return ret;
+}
+
+int sl_stats_add_many(struct sl_stats *s, uint64_t low_ns, uint64_t high_ns, uint64_t n, uint64_t sum_ns)
+{
+	int ret = s->pool->exact ? pool_to_histograms(s->pool) : settle(s);
+
+	if (ret || !n)
+		return ret;
+	s->count += n;
+	s->sum += sum_ns;
+	if (low_ns < s->min)
+		s->min = low_ns;
+	if (high_ns > s->max)
+		s->max = high_ns;
+	return hist_add_n(s, high_ns, n < UINT32_MAX ? (uint32_t)n : UINT32_MAX);
+}
+
 int sl_stats_add_slow(struct sl_stats *s, uint64_t ns)
 {
 	struct sl_stats_pool *pool = s->pool;
-	unsigned int i;
 	int ret;
 
 	if (ns >= UINT32_MAX)
@@ -235,14 +268,8 @@ int sl_stats_add_slow(struct sl_stats *s, uint64_t ns)
 		return ret;
 	if (pool->exact && s->newest) {
 		pool->samples += s->newest->n;
-		if (pool->samples > SL_STATS_EXACT_SAMPLES && !pool->keep_exact) {
-			/* All of them before the mode changes: settle() asks for it. */
-			for (i = 0; i < pool->nr && !ret; i++)
-				ret = settle(pool->stats[i]);
-			pool->exact = false;
-			for (i = 0; i < pool->nr && !ret; i++)
-				ret = to_histogram(pool->stats[i]);
-		}
+		if (pool->samples > SL_STATS_EXACT_SAMPLES && !pool->keep_exact)
+			ret = pool_to_histograms(pool);
 	}
 	if (!ret && (pool->exact || !s->newest))
 		ret = add_chunk(s);

@@ -46,6 +46,13 @@ static inline int sl_stats_add(struct sl_stats *stats, uint64_t ns)
 	return 0;
 }
 
+/*
+ * Add n samples between low_ns and high_ns, sum_ns in all; they count as high_ns. The
+ * pool's groups are histograms from then on. 0 or -ENOMEM.
+ */
+int sl_stats_add_many(struct sl_stats *stats, uint64_t low_ns, uint64_t high_ns, uint64_t n,
+		      uint64_t sum_ns);
+
 uint64_t sl_stats_count(struct sl_stats *stats);
 uint64_t sl_stats_sum(struct sl_stats *stats);
 uint64_t sl_stats_min(struct sl_stats *stats);	/* 0 when empty, like max */
