@@ -461,8 +461,6 @@ static void add_counters(struct sl_session *s, const struct state *state)
 		sl_kv_addf(list, key, "runs=%" PRIu64 " ns=%" PRIu64 " misses=%" PRIu64, run.runs,
 			   run.ns, run.misses);
 	}
-	if (s->params->only && !stats.wakeups)
-		sl_session_note(s, "no wakeup matched --only: the recording has no waits");
 }
 
 /* "tgid=1 count=2 ... buckets=1024:1,4096:1 comm=NAME": every bucket by its lower edge. */
@@ -518,6 +516,16 @@ static void add_threshold(struct sl_session *s, const struct state *state)
 	sl_kv_addf(list, "threshold.waits_above", "%" PRIu64, result->waits_above);
 }
 
+/* With a threshold the histograms tell, else the wakeups in the file. */
+static void note_no_match(struct sl_session *s, const struct state *state)
+{
+	struct sl_bpf_writer_stats stats;
+
+	sl_bpf_writer_stats(state->writer, &stats);
+	if (s->params->only && !(state->spool ? s->result->waits : stats.wakeups))
+		sl_session_note(s, "no wakeup matched --only: the recording has no waits");
+}
+
 static int backend_stop(struct sl_session *s, struct sl_err *err)
 {
 	struct state *state = s->state;
@@ -543,6 +551,7 @@ static int backend_stop(struct sl_session *s, struct sl_err *err)
 	add_counters(s, state);
 	if (state->spool)
 		add_threshold(s, state);
+	note_no_match(s, state);
 	r = sl_bpf_writer_error(state->writer, &index) ?: state->error ?: r;
 	if (r >= 0)
 		return 0;
