@@ -269,15 +269,16 @@ static int emit(struct build *b, const struct sl_segment *seg)
 	return 0;
 }
 
-static int emit_part(struct build *b, struct sl_segment seg, uint64_t from_ns, uint64_t to_ns,
+/* seg is filled in further: whatever else it says stands for the next part as well. */
+static int emit_part(struct build *b, struct sl_segment *seg, uint64_t from_ns, uint64_t to_ns,
 		     struct sl_verdict v)
 {
-	seg.start_ns = from_ns;
-	seg.ns = sl_since(to_ns, from_ns);
-	seg.times = 1;
-	seg.cause = v.cause;
-	seg.confidence = v.confidence;
-	return emit(b, &seg);
+	seg->start_ns = from_ns;
+	seg->ns = sl_since(to_ns, from_ns);
+	seg->times = 1;
+	seg->cause = v.cause;
+	seg->confidence = v.confidence;
+	return emit(b, seg);
 }
 
 static void name_rival(const struct sl_engine *e, struct sl_fair_decision *d)
@@ -373,7 +374,7 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 }
 
 /* A stretch behind a fair task, one segment per decision that held the task there. */
-static int emit_fair(struct build *b, struct sl_segment seg, const struct sl_interval *iv,
+static int emit_fair(struct build *b, struct sl_segment *seg, const struct sl_interval *iv,
 		     uint64_t from_ns, uint64_t to_ns, struct sl_verdict v)
 {
 	int ret = 0;
@@ -382,20 +383,20 @@ static int emit_fair(struct build *b, struct sl_segment seg, const struct sl_int
 	    (v.cause != SL_CAUSE_FAIR_UNDETERMINED && v.cause != SL_CAUSE_NO_WAKEUP_PREEMPT))
 		return emit_part(b, seg, from_ns, to_ns, v);
 	while (from_ns < to_ns && !ret) {
-		struct sl_segment part = seg;
+		struct sl_segment part = *seg;
 		struct sl_verdict pv = v;
 		uint64_t until_ns;
 
 		if (judge_fair(b, iv, from_ns, &pv, &part, &until_ns)) {
 			pv.confidence = limit(b->x, b->closing, pv.confidence);
 		} else {
-			part = seg;
+			part = *seg;
 			pv.cause = SL_CAUSE_FAIR_UNDETERMINED;
 			pv.confidence = SL_CONF_UNKNOWN;
 		}
 		if (until_ns > to_ns)
 			until_ns = to_ns;
-		ret = emit_part(b, part, from_ns, until_ns, pv);
+		ret = emit_part(b, &part, from_ns, until_ns, pv);
 		from_ns = until_ns;
 	}
 	return ret;
@@ -448,12 +449,12 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 	v.confidence = limit(b->x, b->closing, v.confidence);
 	if (!rs || iv->cpu != b->closing->run_cpu || at < b->occupant_since_ns ||
 	    !yields_to_resched(v.cause))
-		return emit_fair(b, seg, iv, at, iv->end_ns, v);
+		return emit_fair(b, &seg, iv, at, iv->end_ns, v);
 
 	hard = rs->hard_ns < iv->end_ns ? rs->hard_ns : iv->end_ns;
 	soft = rs->lazy_ns < hard ? rs->lazy_ns : hard;
 	if (soft > at) {
-		ret = emit_fair(b, seg, iv, at, soft, v);
+		ret = emit_fair(b, &seg, iv, at, soft, v);
 		if (ret)
 			return ret;
 		at = soft;
@@ -463,7 +464,7 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 		v.confidence = limit(b->x, b->closing, resched_confidence(rs->lazy_kind));
 		seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->lazy_kind);
 		seg.evidence_ns = rs->lazy_event_ns;
-		ret = emit_part(b, seg, at, hard, v);
+		ret = emit_part(b, &seg, at, hard, v);
 		if (ret)
 			return ret;
 		at = hard;
@@ -472,7 +473,7 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 	v.confidence = limit(b->x, b->closing, resched_confidence(rs->hard_kind));
 	seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->hard_kind);
 	seg.evidence_ns = rs->hard_event_ns;
-	return emit_part(b, seg, at, iv->end_ns, v);
+	return emit_part(b, &seg, at, iv->end_ns, v);
 }
 
 static int explain_by_intervals(struct build *b, const struct sl_engine *e)
@@ -491,20 +492,21 @@ static int explain_by_intervals(struct build *b, const struct sl_engine *e)
 static int emit_path(struct build *b, uint64_t end_ns)
 {
 	const struct sl_task *t = b->closing->task;
-	struct sl_segment seg = {
+	struct sl_verdict v = { SL_CAUSE_WAKE_PATH, limit(b->x, b->closing, SL_CONF_EXACT) };
+	struct sl_segment seg;
+
+	if (!b->wanted) {
+		put_hold(b->r, v.cause, v.confidence, sl_since(end_ns, b->r->start_ns));
+		return 0;
+	}
+	seg = (struct sl_segment){
 		.cpu = -1,
 		.occupant_tid = -1,
 		.evidence_event = "sched_waking",
 		.evidence_ns = t->waking_ns,
 		.evidence_cpu = t->waker_cpu,
 	};
-	struct sl_verdict v = { SL_CAUSE_WAKE_PATH, limit(b->x, b->closing, SL_CONF_EXACT) };
-
-	if (!b->wanted) {
-		put_hold(b->r, v.cause, v.confidence, sl_since(end_ns, b->r->start_ns));
-		return 0;
-	}
-	return emit_part(b, seg, b->r->start_ns, end_ns, v);
+	return emit_part(b, &seg, b->r->start_ns, end_ns, v);
 }
 
 static bool at_least_half(uint64_t part_ns, uint64_t whole_ns)
