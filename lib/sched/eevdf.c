@@ -28,12 +28,15 @@ void sl_fair_queue_read(const struct sl_ev_queue *ev, struct sl_fair_queue *ret)
 	ret->known = true;
 }
 
-/* Sums with the running entity. 128 bits: the values come from a file. */
+/*
+ * Sums with the running entity. The load is signed as in vruntime_eligible() (6.18). 128 bits hold
+ * what 64-bit values from a file make of it: 2^63 times 2^63 and a little more.
+ */
 static void sums(const struct sl_fair_queue *q, const struct sl_entity *curr, __int128 *ret_avg,
 		 __int128 *ret_load)
 {
 	*ret_avg = q->sum_w_vruntime;
-	*ret_load = q->sum_weight;
+	*ret_load = (int64_t)q->sum_weight;
 	if (curr && curr->known && curr->flags & SL_ENTITY_ON_RQ) {
 		*ret_avg += (__int128)(int64_t)(curr->vruntime - q->zero_vruntime) * curr->weight;
 		*ret_load += curr->weight;
