@@ -202,8 +202,8 @@ static void print_loss(struct sl_out *out, const struct sl_report *report)
 		sl_line_add_duration(&line, report->tainted_longest_ns);
 		sl_line_add(&line, " and no sample");
 	}
-	if (report->flight && report->lost_gaps)
-		sl_line_add(&line, "; what the flight recorder did not keep between its windows is among these");
+	if ((report->flight || report->recorded_above_ns) && report->lost_gaps)
+		sl_line_add(&line, "; what was not kept between the windows is among these");
 	if (report->recorder_lost_events > report->lost_events)
 		sl_line_add(&line, "; the recorder itself counted %" PRIu64 " lost",
 			    report->recorder_lost_events);

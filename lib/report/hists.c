@@ -88,6 +88,32 @@ static int take_one(struct sl_analysis *a, struct sl_task *t, const char *text, 
 	return 0;
 }
 
+bool sl_hists_take_wait(struct sl_analysis *a, const struct sl_closing *closing)
+{
+	uint64_t above_ns = 0;
+
+	if (!closing->taints)
+		a->replaced++;
+	sl_meta_get_u64(&a->meta, "threshold.ns", &above_ns);
+	return closing->run_cpu >= 0 &&
+	       sl_since(closing->end_ns, sl_wait_start(closing->task, false)) >= above_ns;
+}
+
+/* Wakeups whose end lies outside of the windows: no loss, the histograms have them. */
+static void forget_cut_waits(struct sl_engine *e)
+{
+	static const enum sl_discard cut[] = {
+		SL_DISCARD_OPEN_AT_LOSS, SL_DISCARD_OPEN_AT_END, SL_DISCARD_INCONSISTENT,
+		SL_DISCARD_NEVER_QUEUED,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cut) / sizeof(*cut); i++) {
+		e->wakeups -= e->discarded[cut[i]] < e->wakeups ? e->discarded[cut[i]] : e->wakeups;
+		e->discarded[cut[i]] = 0;
+	}
+}
+
 int sl_hists_take(struct sl_analysis *a)
 {
 	uint64_t first_ns = 0, sub = 0;
@@ -98,6 +124,7 @@ int sl_hists_take(struct sl_analysis *a)
 		return 0;
 	/* Those that are in the file as well are not counted twice. */
 	a->engine.wakeups -= a->replaced;
+	forget_cut_waits(&a->engine);
 	for (i = 0; i < a->meta.nr; i++) {
 		const char *key = a->meta.v[i].key, *comm;
 		struct sl_task *t;

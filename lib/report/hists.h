@@ -13,6 +13,12 @@
 bool sl_hists_usable(const struct sl_analysis *a);
 
 /*
+ * A wake wait of the file: is it one of those that it was recorded for? Others are cut by
+ * the windows of those, and counted by the histograms all the same.
+ */
+bool sl_hists_take_wait(struct sl_analysis *a, const struct sl_closing *closing);
+
+/*
  * After a pass, in which no wake wait was added to the groups: add all waits of the
  * selected threads, and bring the counters in line. 0 or -ENOMEM. What cannot be read is
  * left out.

@@ -271,7 +271,8 @@ static int fill(struct report_impl *impl)
 	r->percentiles_exact = sl_stats_pool_is_exact(a->groups.pool);
 	r->histogram_error = a->hists ? sl_hists_error(a) : 1.0 / SL_STATS_SUB;
 	sl_meta_get_u64(&a->meta, "threshold.ns", &r->recorded_above_ns);
-	r->flight |= r->recorded_above_ns && !a->hists;
+	if (r->recorded_above_ns)
+		r->flight = !a->hists;
 	ret = sl_groups_finish(&a->groups, &r->groups, &r->nr_groups);
 	if (ret)
 		return ret;

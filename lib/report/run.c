@@ -85,8 +85,8 @@ static void on_closed(void *arg, const struct sl_closing *closing)
 	bool own = t->flags & SL_TASK_OWN;
 
 	a->paired |= closing->run_cpu >= 0;
-	if (a->hists && kind == SL_WAIT_WAKE && !closing->taints)
-		a->replaced++;
+	if (a->hists && kind == SL_WAIT_WAKE && !sl_hists_take_wait(a, closing))
+		return;
 	if (own || !sl_filter_task(&r->params.filter, &a->meta, t) ||
 	    !sl_filter_wait(&r->params.filter, closing->run_cpu, closing->end_ns)) {
 		if (kind == SL_WAIT_WAKE && !closing->taints && !a->hists)
