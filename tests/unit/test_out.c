@@ -364,7 +364,7 @@ static void test_text(void **state)
 	f.report.flight = true;
 	text = printed(sl_out_report_text, &f.report, &view, true);
 	assert_no_long_line(text);
-	assert_has(text, "what the flight recorder did not keep");
+	assert_has(text, "what was not kept between the windows");
 	free(text);
 
 	/* Nothing lost and nothing unexplained is said as well. */
