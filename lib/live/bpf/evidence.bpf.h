@@ -76,11 +76,15 @@ static __always_inline struct cfs_rq *entity_queue(const struct sched_entity *se
 
 static __always_inline s64 entity_weight(const struct sched_entity *se)
 {
-	/* 64-bit kernels keep 10 more bits than the sums are made of. */
+	s64 weight;
+
 	if (has_flat())
 		return se->h_load.weight;
-	return bpf_core_field_size(struct load_weight, weight) == 8 ? se->load.weight >> 10
-								    : se->load.weight;
+	weight = se->load.weight;
+	/* 64-bit kernels keep 10 more bits than the sums are made of: scale_load_down(). */
+	if (bpf_core_field_size(struct load_weight, weight) == 8 && weight)
+		weight = weight >> 10 > 2 ? weight >> 10 : 2;
+	return weight;
 }
 
 /* The id of the group that owns a queue, as in event/evidence.h. */

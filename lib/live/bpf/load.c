@@ -46,14 +46,12 @@ static struct {
 
 static int keep_print(enum libbpf_print_level level, const char *fmt, va_list args)
 {
-	char line[8192];
 	const char *from, *to;
-	int len;
+	char *line;
+	size_t len;
 
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	len = vsnprintf(line, sizeof(line), fmt, args);
-	if (len <= 0)
+	/* A verifier's log comes as one message, of any length. */
+	if (level == LIBBPF_DEBUG || vasprintf(&line, fmt, args) < 0)
 		return 0;
 	len = strlen(line);
 	from = strstr(line, "prog '");
@@ -78,6 +76,7 @@ static int keep_print(enum libbpf_print_level level, const char *fmt, va_list ar
 		printed.len = snprintf(printed.text, sizeof(printed.text), "%s",
 				       line + len - sizeof(printed.text) / 2);
 	}
+	free(line);
 	return 0;
 }
 

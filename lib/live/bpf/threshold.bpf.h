@@ -114,7 +114,8 @@ static __always_inline u32 bucket_of(u64 ns)
 static __always_inline void count_delay(const struct run *run, struct sl_bpf_task *t,
 					const struct task_struct *p, u64 ns)
 {
-	u32 slot = t->hist, bucket = bucket_of(ns);
+	u64 bucket = bucket_of(ns);
+	u32 slot = t->hist;
 	struct sl_bpf_hist *hist;
 
 	if (!slot) {
@@ -127,6 +128,8 @@ static __always_inline void count_delay(const struct run *run, struct sl_bpf_tas
 		t->hist = slot;
 	}
 	hist = bpf_map_lookup_elem(&hists, &slot);
+	/* 6.1 loses a bound that is known from before. */
+	barrier_var(bucket);
 	if (!hist || bucket >= SL_BPF_HIST_BUCKETS)
 		return;
 	if (slot) {
