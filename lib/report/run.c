@@ -127,6 +127,8 @@ static void learn_context(struct sl_analysis *a)
 	if (features) {
 		ctx->no_wakeup_preemption = strstr(features, "NO_WAKEUP_PREEMPTION") != NULL;
 		ctx->no_preempt_short = strstr(features, "NO_PREEMPT_SHORT") != NULL;
+		ctx->no_protection = strstr(features, "NO_RUN_TO_PARITY") != NULL &&
+				     sl_meta_get_u64(&a->meta, "bpf.has_vprot", &n) && !n;
 	}
 }
 
@@ -168,6 +170,7 @@ static int consume(void *arg, const struct sl_event *events, unsigned int nr)
 	struct sl_analysis *a = arg;
 
 	a->explainer.context.has_wakeup = a->engine.seen[SL_EV_WAKEUP];
+	a->explainer.context.asked_by_event = a->engine.seen[SL_EV_NEED_RESCHED];
 	if (a->why_active)
 		expect_samples(a);
 	return sl_engine_apply(&a->engine, events, nr);

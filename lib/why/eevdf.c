@@ -164,7 +164,14 @@ bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_tas
 		return own_idle;	/* the other way round it preempts */
 	if (low_policy)
 		return true;
-	*v = compare(l, own, shorter && !ctx->no_preempt_short ? UNPROTECTED : PROTECTED_IF_ELIGIBLE, false, r);
+	*v = compare(l, own, ctx->no_protection || (shorter && !ctx->no_preempt_short) ?
+				     UNPROTECTED : PROTECTED_IF_ELIGIBLE, false, r);
+	if (v->cause == SL_CAUSE_FAIR_UNDETERMINED && !ctx->asked_by_event) {
+		/* It won: the running task was asked to stop, of which this kernel has no event. */
+		v->cause = SL_CAUSE_RESCHED_DELAYED;
+		v->confidence = SL_CONF_DERIVED;
+		return true;
+	}
 	if (v->confidence == SL_CONF_EXACT && t->wait_kind == SL_WAIT_FORK)
 		v->confidence = SL_CONF_DERIVED;
 	if (curr->flags & SL_ENTITY_GROUP || own->flags & SL_ENTITY_GROUP)
@@ -190,7 +197,8 @@ static const struct sl_level *common_level(const struct sl_task_fair *tf, const 
 	return NULL;
 }
 
-bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const struct sl_decision *d,
+bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
+		    const struct sl_cpu_fair *f, const struct sl_decision *d,
 		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX], bool came_later,
 		    struct sl_verdict *v, struct sl_fair_decision *r)
 {
@@ -213,7 +221,9 @@ bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const 
 	v->cause = SL_CAUSE_FAIR_UNDETERMINED;
 	v->confidence = SL_CONF_UNKNOWN;
 	if (entities[own].known) {
-		if (d->kind == SL_DECISION_TICK)
+		if (ctx->no_protection)
+			protection = UNPROTECTED;
+		else if (d->kind == SL_DECISION_TICK)
 			protection = PROTECTED;
 		else if (d->kind == SL_DECISION_PICK && !l->kept)
 			protection = UNPROTECTED;

@@ -23,7 +23,8 @@ unsigned int sl_eevdf_stay(const struct sl_task *t, uint64_t at_ns, uint64_t *re
  */
 bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_task *t,
 			   struct sl_verdict *ret_verdict, struct sl_fair_decision *ret_decision);
-bool sl_eevdf_judge(const struct sl_task *t, const struct sl_cpu_fair *f, const struct sl_decision *d,
+bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
+		    const struct sl_cpu_fair *f, const struct sl_decision *d,
 		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX], bool came_later,
 		    struct sl_verdict *ret_verdict, struct sl_fair_decision *ret_decision);
 

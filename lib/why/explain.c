@@ -363,7 +363,7 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 							  d->kind == SL_DECISION_TICK ? SL_EV_TICK :
 											SL_EV_PICKED_AGAIN);
 		part->evidence_cpu = d->cpu;
-		if (!sl_eevdf_judge(t, f, d, b->x->entities, d->ns < since_ns, ret_v, &part->decision))
+		if (!sl_eevdf_judge(&b->x->context, t, f, d, b->x->entities, d->ns < since_ns, ret_v, &part->decision))
 			return false;
 	} else {
 		return false;

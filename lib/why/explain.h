@@ -23,6 +23,8 @@ struct sl_why_context {
 	bool clock_is_per_cpu;		/* nothing is exact then */
 	uint64_t tick_ns;		/* 0: unknown */
 	bool no_wakeup_preemption, no_preempt_short;	/* scheduler features that are known to be off */
+	bool no_protection;		/* RUN_TO_PARITY is off, and nothing else protects (before 6.17) */
+	bool asked_by_event;		/* need_resched events are recorded: a request to stop has one */
 	int fair_server;		/* 1 yes, 0 no, -1 unknown */
 	/* Of a task's cgroup and those above it, the nearest that was throttled while recording.
 	 * NULL: none, or unknown. */

@@ -357,8 +357,8 @@ static void test_text(void **state)
 		   "unknown\n");
 	assert_has(text, "  2. cyclictest 4242: at least ");
 	assert_has(text, "tainted: open-at-end\n");
-	assert_has(text, "  slice-protection, ineligible: needs EEVDF state at the decision: BPF evidence or "
-		   "decision\n    tracepoints\n");
+	assert_has(text, "  slice-protection, ineligible: needs EEVDF state at the decision: record --backend "
+		   "bpf, or decision\n    tracepoints\n");
 	free(text);
 
 	f.report.flight = true;
