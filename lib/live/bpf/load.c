@@ -452,6 +452,7 @@ static void sleep_until(uint64_t ns)
 struct learner {
 	sigset_t set;
 	volatile int tid;
+	bool woken;		/* by the signal, not by the time limit */
 };
 
 static void *wait_for_signal(void *arg)
@@ -461,7 +462,7 @@ static void *wait_for_signal(void *arg)
 
 	pthread_sigmask(SIG_BLOCK, &learner->set, NULL);
 	learner->tid = syscall(SYS_gettid);
-	sigtimedwait(&learner->set, NULL, &limit);
+	learner->woken = sigtimedwait(&learner->set, NULL, &limit) > 0;
 	return NULL;
 }
 
@@ -484,13 +485,14 @@ static unsigned int flags_with_signal(struct sl_bpf *b)
 		return 0;
 	while (!learner.tid)
 		sleep_until(now_ns() + 100000);
-	__atomic_store_n(&control->learn_tid, learner.tid, __ATOMIC_RELEASE);
 	/* Once it sleeps: a signal that is there before wakes nobody. */
 	sleep_until(now_ns() + 2000000);
+	control->learn_flags = 0;
+	__atomic_store_n(&control->learn_tid, learner.tid, __ATOMIC_RELEASE);
 	pthread_kill(thread, SIGRTMAX - 1);
 	pthread_join(thread, NULL);
 	__atomic_store_n(&control->learn_tid, 0, __ATOMIC_RELEASE);
-	return *flags;
+	return learner.woken ? *flags : 0;
 }
 
 static void learn_tif(struct sl_bpf *b)
@@ -501,8 +503,9 @@ static void learn_tif(struct sl_bpf *b)
 
 #if defined(__x86_64__) || defined(__i386__)
 	for (i = 0; i < 20 && !tif; i++) {
-		flags = flags_with_signal(b) & 6;
-		tif = flags == 2 ? 4 : flags == 4 ? 3 : 0;
+		/* In the older layout bit 1 is NOTIFY_RESUME, which rseq sets at any switch. */
+		flags = flags_with_signal(b);
+		tif = flags & 4 ? 3 : flags & 2 ? 4 : 0;
 	}
 #else
 	(void)flags;
