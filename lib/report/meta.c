@@ -287,6 +287,8 @@ int sl_meta_apply(struct sl_meta *meta, struct sl_engine *e, const struct sl_eve
 	const char *key, *value;
 	int ret;
 
+	if (ev->kind == SL_EV_WINDOW)
+		return 0;
 	if (ev->kind == SL_EV_TASK)
 		return apply_task(meta, e, ev);
 	key = ev->meta.key ? ev->meta.key : "";
@@ -298,6 +300,8 @@ int sl_meta_apply(struct sl_meta *meta, struct sl_engine *e, const struct sl_eve
 		ret = sl_topology_apply(&meta->topology, key, value);
 	if (!ret && !strcmp(key, "cpus_recorded") && !e->some_cpus)
 		e->some_cpus = !sl_cpumask_parse(&e->recorded, value);
+	if (!strcmp(key, "threshold.ns"))
+		e->whole_waits = true;
 	if (!ret && !strcmp(key, "target_pids"))
 		ret = parse_ids(value, &meta->target_pids, &meta->nr_target_pids);
 	if (!ret && !strcmp(key, "target_tids"))

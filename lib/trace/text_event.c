@@ -103,6 +103,7 @@ static const struct {
 	{SL_EV_TICK, .before = {"pid"}},
 	{SL_EV_META, .before = {"key", "value"}},
 	{SL_EV_TASK, .before = {"pid"}},
+	{SL_EV_WINDOW, .before = {"pid"}},
 };
 
 struct fill { /* an event being built */

@@ -376,7 +376,7 @@ static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_even
 	bool first = c->first_ns == SL_TIME_NONE;
 	struct sl_task *t;
 
-	if (ev->kind == SL_EV_META || ev->kind == SL_EV_TASK)
+	if (ev->kind >= SL_EV_META && ev->kind != SL_EV_LOST)
 		return;
 	if (first)
 		c->first_ns = ev->ts_ns;
@@ -805,6 +805,7 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 	case SL_EV_CPU_IDLE:	/* switches to and from pid 0 bound the idle time */
 	case SL_EV_META:
 	case SL_EV_TASK:
+	case SL_EV_WINDOW:
 	case SL_EV_NR:
 		break;
 	}

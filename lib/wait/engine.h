@@ -37,6 +37,7 @@ struct sl_engine {
 	uint64_t gap_end_ns;	/* end of the latest gap of any CPU; 0: none */
 	bool some_cpus;		/* only those in `recorded` were recorded */
 	struct sl_cpumask recorded;
+	bool whole_waits;	/* of each wait its own CPU is recorded whole, other CPUs are not: record -T */
 	struct sl_gap *gaps;	/* the first SL_GAPS_MAX; NULL: none */
 	unsigned int nr_gaps;
 	bool has_snapshots;		/* of the fair class: see sched/decision.h */

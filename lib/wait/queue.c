@@ -165,7 +165,7 @@ bool sl_queue_touched_by_gap(const struct sl_engine *e, const struct sl_task *t)
 		return true;
 	if (c && c->gap_end_ns > start)
 		return true;
-	return e->gap_end_ns > start && !sl_task_is_pinned(t);
+	return e->gap_end_ns > start && !e->whole_waits && !sl_task_is_pinned(t);
 }
 
 static void report_closing(struct sl_engine *e, struct sl_task *t, int run_cpu, uint64_t end_ns,

@@ -66,8 +66,8 @@ struct sl_bpf_task {
 };
 
 /* The latest records of a CPU, in the order of time. */
-#define SL_BPF_HISTORY 256
-#define SL_BPF_HISTORY_BYTES 65536
+#define SL_BPF_HISTORY 1024
+#define SL_BPF_HISTORY_BYTES 262144
 struct sl_bpf_history {
 	unsigned long long nr, sent;	/* counted from the start */
 	unsigned long long head;	/* bytes written, counted likewise */
