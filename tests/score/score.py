@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SKIP = 77
@@ -34,6 +33,16 @@ CONFIDENCES = ("exact", "derived", "unknown")
 # more of it than this.
 FOREIGN_PERCENT = 10
 FEWEST = 5
+
+
+# Run by the recorder: the provoker begins, and falls silent.
+CONDUCTOR = """
+import os, signal, sys, time
+group, seconds = int(sys.argv[1]), float(sys.argv[2])
+os.killpg(group, signal.SIGUSR1)
+time.sleep(seconds)
+os.killpg(group, signal.SIGUSR2)
+"""
 
 
 class Skipped(Exception):
@@ -71,7 +80,7 @@ class Running:
 
     def __init__(self, provoker, seconds):
         self.threads, self.victims, self.cgroups = {0}, set(), []
-        self.process = subprocess.Popen([provoker.path, "-s", str(seconds)], text=True,
+        self.process = subprocess.Popen([provoker.path, "-w", "-s", str(seconds)], text=True,
                                         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         for line in self.process.stdout:
             word, _, rest = line.rstrip("\n").partition(" ")
@@ -94,33 +103,37 @@ class Running:
 
     def end(self):
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+            os.killpg(self.process.pid, signal.SIGTERM)
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         self.process.stdout.close()
 
 
-def run_tool(args, seconds=120):
+def run_tool(args, seconds=200):
     return subprocess.run(args, capture_output=True, text=True, check=False, timeout=seconds)
 
 
 def record(opts, provoker, backend, path):
-    """Records the provoker; returns its threads and what the recorder said."""
-    running = Running(provoker, opts.seconds + 60)
+    """
+    Records the provoker. It begins when the recorder is at work and falls silent before
+    that ends: where it takes all CPUs, the recorder would take minutes to start.
+    """
+    length = opts.warm_up + opts.seconds
+    running = Running(provoker, round(length) + 10)
     try:
-        time.sleep(opts.warm_up)
-        args = [opts.schedlat, "record", "-q", "--backend", backend, "-o", path,
-                "-d", f"{opts.seconds * 1000:.0f}ms", *provoker.record]
+        group = running.process.pid
+        args = [opts.schedlat, "record", "-q", "--backend", backend, "-o", path, *provoker.record, "--",
+                sys.executable, "-S", "-c", CONDUCTOR, str(group), str(length)]
         out = run_tool(args)
     finally:
         running.end()
     if out.returncode == 3:
         raise Skipped(f"backend {backend}: " + first_line(out.stderr))
     if out.returncode:
-        raise Broken(f"{shlex.join(args)}: status {out.returncode}: {first_line(out.stderr)}")
+        raise Broken(f"schedlat record: status {out.returncode}: {first_line(out.stderr)}")
     return running
 
 
@@ -234,12 +247,25 @@ def check_wait(wait):
                      f"{total}, not {wait['delay_ns']}")
 
 
-def provoked(provoker, wait):
+# Woken together; the others of a stack wait at least so long.
+STACK_NS = 1000000
+STACKED_NS = 100000
+
+
+def is_first(wait, waits):
+    """Was no other victim woken onto that CPU right before?"""
+    return not any(w["wake_cpu"] == wait["wake_cpu"] and w is not wait
+                   and 0 <= wait["start_ns"] - w["start_ns"] < STACK_NS for w in waits)
+
+
+def provoked(provoker, wait, waits):
     """None, or why this wait does not show what the provoker is about."""
     if provoker.judge == "moved" and len({s["cpu"] for s in wait["segments"]} - {-1, None}) < 2:
         return "did not move"
     if "affinity" in provoker.causes and not wait["forbidden_ns"]:
         return "had no other CPU that was free"
+    if "stacked-wakeup" in provoker.causes and (wait["delay_ns"] < STACKED_NS or is_first(wait, waits)):
+        return "were the first of their stack"
     if "wake-affine" in provoker.causes and wait["wake_cpu"] == wait["prev_cpu"]:
         return "were not pulled (do the CPUs share a cache?)"
     if "wake-affine" in provoker.causes and not wait["avoidable_ns"]:
@@ -293,17 +319,19 @@ def throttled_limit(score, report):
             longer[confidence] += wrong
 
 
-def judge(provoker, running, report):
+def judge(provoker, running, report, warm_up_ns):
     """Compares one report with what the provoker did."""
     score, unprovoked = Score(), []
     if provoker.judge == "lost":
         return judge_loss(report)
     for wait in report["why"]["waits"]:
         check_wait(wait)
+        if wait["start_ns"] < report["input"]["t_start_ns"] + warm_up_ns:
+            continue
         if wait["taints"]:
             score.tainted += 1
             continue
-        why = provoked(provoker, wait)
+        why = provoked(provoker, wait, report["why"]["waits"])
         if why:
             unprovoked.append(why)
             continue
@@ -347,7 +375,8 @@ def run_one(opts, provoker, backend):
         path = os.path.join(opts.dir, f"{provoker.name}.{backend}.{run}.dat")
         try:
             running = record(opts, provoker, backend, path)
-            score = judge(provoker, running, analyse(opts, provoker, running, path))
+            score = judge(provoker, running, analyse(opts, provoker, running, path),
+                          opts.warm_up * 1e9)
         except Skipped as why:
             skipped = str(why)
             continue
@@ -402,8 +431,8 @@ def parse():
     p.add_argument("--only", metavar="NAME[,NAME]", help="these provokers only")
     p.add_argument("--backend", metavar="NAME[,NAME]", default="tracefs,bpf")
     p.add_argument("--runs", type=int, default=1, metavar="N", help="of each, added up")
-    p.add_argument("--seconds", type=float, default=2.5, metavar="S", help="length of a recording")
-    p.add_argument("--warm-up", type=float, default=1.0, metavar="S", help="before it")
+    p.add_argument("--seconds", type=float, default=2.5, metavar="S", help="judged part of a recording")
+    p.add_argument("--warm-up", type=float, default=0.7, metavar="S", help="of it, that is not judged")
     p.add_argument("--json", metavar="FILE", help="write the results there as well")
     p.add_argument("--keep", metavar="DIR", help="leave the recordings there")
     p.add_argument("--list", action="store_true", help="print the provokers and end")

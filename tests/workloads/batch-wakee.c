@@ -18,7 +18,7 @@ static void victim(void *arg)
 
 	(void)arg;
 	/* 37 ms drifts through all phases of the tick */
-	for (; rt_more(); t += 37 * RT_MS) {
+	for (; rt_more(); t = rt_next(t, 37 * RT_MS)) {
 		rt_sleep_until(t);
 		rt_burn(20 * RT_US);
 	}

@@ -18,7 +18,7 @@ static int where;
 static void hog(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += 10 * RT_MS) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, 10 * RT_MS)) {
 		rt_sleep_until(t);
 		rt_burn_until(t + 3 * RT_MS);
 		__atomic_store_n(&where, sched_getcpu(), __ATOMIC_RELAXED);
@@ -28,7 +28,7 @@ static void hog(void *arg)
 static void victim(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0() + RT_MS / 2; rt_more(); t += 10 * RT_MS) {
+	for (uint64_t t = rt_t0() + RT_MS / 2; rt_more(); t = rt_next(t, 10 * RT_MS)) {
 		rt_sleep_until(t);
 		rt_burn(20 * RT_US);
 		rt_pin(0, __atomic_load_n(&where, __ATOMIC_RELAXED));

@@ -32,7 +32,7 @@ static void hog(void *arg)
 {
 	const uint64_t nr = (uintptr_t)arg;
 
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
 		rt_burn(12 * RT_MS);
 		alone_at(t + (90 + 4 * nr) * RT_MS);
@@ -42,7 +42,7 @@ static void hog(void *arg)
 static void victim(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t + 2 * RT_MS);
 		rt_burn(50 * RT_US);
 		alone_at(t + (90 + 4 * HOGS) * RT_MS);

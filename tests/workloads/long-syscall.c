@@ -24,7 +24,7 @@ static void victim(void *arg)
 	uint64_t t = rt_t0() + 20 * RT_MS;
 
 	(void)arg;
-	for (; rt_more(); t += 17 * RT_MS) {
+	for (; rt_more(); t = rt_next(t, 17 * RT_MS)) {
 		rt_sleep_until(t);
 		rt_burn(20 * RT_US);
 	}

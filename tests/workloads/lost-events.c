@@ -27,7 +27,7 @@ static struct rt_gate ping, pong;
 static void hog(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
 		rt_burn_until(t + BURST);
 	}
@@ -36,7 +36,7 @@ static void hog(void *arg)
 static void pinger(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
 		while (rt_now() < t + BURST) {
 			rt_gate_open(&ping);
@@ -57,7 +57,7 @@ static void ponger(void *arg)
 static void victim(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0() + RT_MS; rt_more(); t += PERIOD / 5) {
+	for (uint64_t t = rt_t0() + RT_MS; rt_more(); t = rt_next(t, PERIOD / 5)) {
 		rt_sleep_until(t);
 		rt_burn(20 * RT_US);
 	}

@@ -20,7 +20,7 @@ static int home, away;
 static void hog(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
 		rt_burn_until(t + 4 * RT_MS);
 	}
@@ -29,7 +29,7 @@ static void hog(void *arg)
 static void victim(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0() + RT_MS; rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0() + RT_MS; rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
 		rt_burn(20 * RT_US);
 		rt_pin(0, home);
@@ -39,7 +39,7 @@ static void victim(void *arg)
 static void mover(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0() + 2 * RT_MS; rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0() + 2 * RT_MS; rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
 		rt_pin(rt_tid_of(0), away);
 	}

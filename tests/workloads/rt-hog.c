@@ -14,7 +14,7 @@ static const struct rt_about about = { .causes = "rt-class" };
 static void hog(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += 10 * RT_MS) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, 10 * RT_MS)) {
 		rt_sleep_until(t);
 		rt_burn_until(t + 3 * RT_MS);
 	}
@@ -23,7 +23,7 @@ static void hog(void *arg)
 static void victim(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0() + RT_MS / 2; rt_more(); t += 10 * RT_MS) {
+	for (uint64_t t = rt_t0() + RT_MS / 2; rt_more(); t = rt_next(t, 10 * RT_MS)) {
 		rt_sleep_until(t);
 		rt_burn(20 * RT_US);
 	}

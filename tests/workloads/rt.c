@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -37,7 +36,8 @@ static struct {
 	unsigned int nr;
 	unsigned int seconds;
 	cpu_set_t allowed;
-	pthread_barrier_t set_up, told;
+	pthread_barrier_t set_up, told, done;
+	bool waits;
 	uint64_t t0;
 	char cgroup[512], cgroup_parent[512];
 } rt = { .seconds = 20 };
@@ -92,6 +92,14 @@ void rt_sleep_until(uint64_t ns)
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR && rt_more())
 		;
+}
+
+uint64_t rt_next(uint64_t t, uint64_t period_ns)
+{
+	uint64_t now = rt_now();
+
+	t += period_ns;
+	return t >= now ? t : t + (now - t + period_ns - 1) / period_ns * period_ns;
 }
 
 void rt_burn_until(uint64_t ns)
@@ -207,6 +215,7 @@ static void *begin(void *arg)
 	pthread_barrier_wait(&rt.told);
 	rt_sleep_until(rt.t0);
 	spec->run(spec->arg);
+	pthread_barrier_wait(&rt.done);
 	return NULL;
 }
 
@@ -217,30 +226,40 @@ void rt_start(const struct rt_spec *spec)
 	rt.spec[rt.nr++] = *spec;
 }
 
-static void on_signal(int sig)
+/* One of the signals that this process is told by; 0 when the time is over. */
+static int told_by(const sigset_t *signals, unsigned int seconds)
 {
-	(void)sig;
-	stop = 1;
+	const uint64_t end = rt_now() + seconds * 1000 * RT_MS;
+	int sig = -1;
+
+	while (sig < 0 && rt_now() < end) {
+		const uint64_t left = end - rt_now();
+		const struct timespec ts = { (time_t)(left / (1000 * RT_MS)),
+					     (long)(left % (1000 * RT_MS)) };
+
+		sig = sigtimedwait(signals, NULL, &ts);
+		if (sig < 0 && errno != EINTR)
+			return 0;
+	}
+	return sig;
 }
 
 int rt_run(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	sigset_t signals, waiting;
-	struct timespec limit = { .tv_sec = rt.seconds };
+	sigset_t signals;
 	unsigned int i;
+	int sig;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, &waiting);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	pthread_barrier_init(&rt.set_up, NULL, rt.nr + 1);
 	pthread_barrier_init(&rt.told, NULL, rt.nr + 1);
+	pthread_barrier_init(&rt.done, NULL, rt.nr + 1);
 	for (i = 0; i < rt.nr; i++) {
 		int err = pthread_create(&rt.thread[i], NULL, begin, &rt.spec[i]);
 
@@ -255,11 +274,17 @@ int rt_run(void)
 		printf("cgroup %s\n", strrchr(rt.cgroup, '/') + 1);
 	printf("ready\n");
 	fflush(stdout);
+	sig = rt.waits ? told_by(&signals, 60) : SIGUSR1;
+	stop = sig != SIGUSR1;
 	rt.t0 = rt_now() + 20 * RT_MS;
 	pthread_barrier_wait(&rt.told);
-
-	ppoll(NULL, 0, &limit, &waiting);
+	if (!stop)
+		sig = told_by(&signals, rt.seconds);
 	stop = 1;
+	/* The threads stay, for those who want to look at them, but do nothing any more. */
+	if (sig == SIGUSR2)
+		told_by(&signals, 60);
+	pthread_barrier_wait(&rt.done);
 	for (i = 0; i < rt.nr; i++)
 		pthread_join(rt.thread[i], NULL);
 	return 0;
@@ -493,12 +518,15 @@ void rt_begin(int argc, char **argv, const struct rt_about *about)
 		print_about(about);
 		exit(0);
 	}
-	while ((opt = getopt(argc, argv, "s:")) != -1) {
-		if (opt != 's' || atoi(optarg) <= 0) {
-			fprintf(stderr, "usage: %s [--about] [-s SECONDS]\n", argv[0]);
+	while ((opt = getopt(argc, argv, "s:w")) != -1) {
+		if (opt == 'w') {
+			rt.waits = true;
+		} else if (opt == 's' && atoi(optarg) > 0) {
+			rt.seconds = (unsigned int)atoi(optarg);
+		} else {
+			fprintf(stderr, "usage: %s [--about] [-s SECONDS] [-w]\n", argv[0]);
 			exit(129);
 		}
-		rt.seconds = (unsigned int)atoi(optarg);
 	}
 	if (sched_getaffinity(0, sizeof(rt.allowed), &rt.allowed))
 		rt_die("sched_getaffinity: %s", strerror(errno));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the provokers share. A provoker makes one known cause dominate the waits
- * of its victim, until it gets SIGTERM or its time is over. main() is
+ * of its victim, until it gets SIGTERM or its time is over. With -w it begins at SIGUSR1,
+ * so that it is no burden before the recorder runs; at SIGUSR2 it falls silent, but
+ * its threads stay until SIGTERM. main() is
  *
- *	rt_begin(argc, argv, &about);	own session; parses -s SECONDS, --about
+ *	rt_begin(argc, argv, &about);	own session; parses -s SECONDS, -w, --about
  *	rt_start(&spec) ...		threads, which begin together
  *	return rt_run();		prints who they are and "ready", waits, joins
  *
@@ -57,6 +59,8 @@ bool rt_more(void);
 
 uint64_t rt_now(void);
 void rt_sleep_until(uint64_t ns);
+/* The next start of a period after t that has not passed yet: who is late skips some. */
+uint64_t rt_next(uint64_t t, uint64_t period_ns);
 /*
  * Busy until that time; for so much time on a CPU; until the end. rt_burn() reads the
  * thread's clock by a system call, which brings its virtual time up to date and so may

@@ -35,7 +35,7 @@ static void alone_at(uint64_t ns)
 static void first(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
 		rt_burn(26 * RT_MS);
 		alone_at(t + 60 * RT_MS);
@@ -45,7 +45,7 @@ static void first(void *arg)
 static void second(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t + RT_MS);
 		rt_burn(RT_MS / 2);
 		rt_gate_open(&gate);
@@ -58,7 +58,7 @@ static void second(void *arg)
 static void victim(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_gate_wait(&gate);
 		rt_burn(50 * RT_US);
 		alone_at(t + 68 * RT_MS);

@@ -44,7 +44,7 @@ static void victim(void *arg)
 	uint64_t t = rt_t0();
 
 	(void)arg;
-	for (; rt_more(); t += 7300 * RT_US) {
+	for (; rt_more(); t = rt_next(t, 7300 * RT_US)) {
 		rt_sleep_until(t);
 		rt_burn(20 * RT_US);
 	}

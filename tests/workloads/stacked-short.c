@@ -3,24 +3,29 @@
  * Provokes: stacked-wakeup
  *
  * Every CPU has a hog with a slice of 50 ms. Four tasks with slices of 0.1 ms sleep on
- * one CPU, may run on two, and are woken together by timers of that CPU. The first one
- * preempts the hog; the others queue behind it, and behind each other, though on the
- * other CPU each of them would have preempted a hog at once: no CPU is idle, so the
- * search for a better one ends where it began (6.18: select_task_rq_fair()).
+ * one CPU, may run on two, and are woken together by timers of that CPU. One of them
+ * preempts the hog; the others wait for each other, though on the other CPU each of them
+ * would have preempted a hog at once: no CPU is idle, so the search for a better one ends
+ * where it began (6.18: select_task_rq_fair()). The one that was woken first is not
+ * judged, wherever it comes in: nobody was there when it was queued.
  */
 #include "rt.h"
 
 #define SHORT 4
 #define PERIOD (20 * RT_MS)
 
-static const struct rt_about about = { .causes = "stacked-wakeup", .judge = "place" };
+static const struct rt_about about = {
+	.causes = "stacked-wakeup",
+	.judge = "place",
+	.why = "0ns",
+};
 
 static int home;
 
 static void victim(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t += PERIOD) {
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_pin(0, home);
 		rt_pin(0, -1);
 		rt_sleep_until(t);

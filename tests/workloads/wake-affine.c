@@ -23,7 +23,7 @@ static int pipe_fds[2], home;
 static void waker(void *arg)
 {
 	(void)arg;
-	for (uint64_t t = rt_t0() + 5 * RT_MS; rt_more(); t += 10 * RT_MS) {
+	for (uint64_t t = rt_t0() + 5 * RT_MS; rt_more(); t = rt_next(t, 10 * RT_MS)) {
 		rt_sleep_until(t);
 		if (write(pipe_fds[1], "", 1) != 1)
 			rt_die("write: %s", strerror(errno));
