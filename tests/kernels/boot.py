@@ -114,7 +114,8 @@ def qemu_command(args, initrd, console, archive):
                "-accel", "kvm" if kvm else args.tcg, "-cpu", args.cpu or ("host" if kvm else "max"),
                "-kernel", args.kernel, "-initrd", initrd, "-append",
                " ".join(filter(None, [APPEND, args.tests and f"KTESTS={args.tests}",
-                                      f"KSECONDS={args.seconds}", args.append])),
+                                      f"KSECONDS={args.seconds}", args.out and "KOUT=1",
+                                      args.append])),
                "-serial", f"file:{console}", "-serial", "stdio", "-serial", f"file:{archive}"]
     return command + args.option
 
@@ -150,7 +151,7 @@ def console_lines(path):
 
 def run(args, work):
     tap, started = Tap(args.name), time.monotonic()
-    initrd, archive = os.path.join(work, "initrd"), os.path.join(work, "out.tar")
+    initrd, archive = os.path.join(work, "initrd"), os.path.join(work, "out.tar.gz")
     console = args.log or os.path.join(work, "console.log")
     with open(initrd, "wb") as out:
         for part in args.initrd:
@@ -201,7 +202,7 @@ def run(args, work):
     tap.diag(f"{args.name}: {seconds:.1f} s in all")
     if args.out and os.path.exists(archive) and os.path.getsize(archive):
         os.makedirs(args.out, exist_ok=True)
-        status = subprocess.run(["tar", "-x", "-f", archive, "-C", args.out,
+        status = subprocess.run(["tar", "-x", "-z", "-f", archive, "-C", args.out,
                                  "--no-same-owner"], check=False).returncode
         tap.result(status == 0, "what the tests left is complete")
     print(f"1..{tap.count}", flush=True)

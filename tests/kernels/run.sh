@@ -15,7 +15,7 @@ set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 
 # With the extra programs of a guest; what one has not is left out.
-programs=(bpftool cyclictest hackbench trace-cmd)
+programs=(bpftool cyclictest hackbench trace-cmd "${O:-build}/tests/unit/test_bpf")
 # The suites whose linux-image-cloud-amd64 is of these versions. Backports moves on to
 # the next kernel in time: what the cache still has is used, then the name must change.
 declare -A suites=([6.1]=bookworm [6.12]=trixie [7.3]=trixie-backports)
