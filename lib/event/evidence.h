@@ -20,7 +20,8 @@
  *	Then the levels of prev, if it is fair, that next does not share: queue, PREV.
  *	A task that was dequeued has no queue: PREV stands alone, its lag is valid.
  * picked_again, tick
- *	per level of the running task: queue, CURR; BEST as for NEXT.
+ *	per level of the running task: queue, CURR; BEST when the tree holds an eligible
+ *	entity whose deadline is not later than CURR's, or any while CURR is not eligible.
  * need_resched
  *	level 0 of the running task if it is fair: queue, CURR.
  * sched_waking of a task that was not dequeued when it slept (sched_delayed)

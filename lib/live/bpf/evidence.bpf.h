@@ -398,6 +398,19 @@ static __always_inline struct sched_entity *find_best(const struct cfs_rq *q,
 	return found ? as_entity((const void *)found) : NULL;
 }
 
+/*
+ * Whose deadline lies before this could have been picked instead of the running entity: one
+ * that is no longer eligible takes no part, and loses ties else (pick_eevdf(), 6.12 to 7.3).
+ */
+static __always_inline u64 best_before(const struct sums *sums, const struct sched_entity *se, int role)
+{
+	if (role == SL_ROLE_NEXT)
+		return se->deadline;
+	if (eligible(sums->avg, sums->load, sums->zero, se->vruntime))
+		return se->deadline + 1;
+	return se->deadline + (1ULL << 62);
+}
+
 static __always_inline void add_best(struct sl_bpf_header *h, struct sl_bpf_part *parts,
 				     const struct cfs_rq *q, const struct sums *sums,
 				     u64 deadline, int level)
@@ -527,7 +540,7 @@ static __always_inline void add_running(struct sl_bpf_header *h, struct sl_bpf_p
 			}
 		}
 		if (levels > 1)
-			add_best(h, parts, q, &sums, se->deadline, level);
+			add_best(h, parts, q, &sums, best_before(&sums, se, role), level);
 		if (is_last_level(se))
 			return;
 		se = as_entity(se->parent);
