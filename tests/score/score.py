@@ -268,8 +268,8 @@ def provoked(provoker, wait, waits):
         return "were the first of their stack"
     if "wake-affine" in provoker.causes and wait["wake_cpu"] == wait["prev_cpu"]:
         return "were not pulled (do the CPUs share a cache?)"
-    if "wake-affine" in provoker.causes and not wait["avoidable_ns"]:
-        return "were pulled from a CPU that was not free either"
+    if provoker.judge == "primary" and not wait["avoidable_ns"]:
+        return "could have run nowhere else: no CPU was free"
     return None
 
 

@@ -2,9 +2,9 @@
 /*
  * Provokes: ineligible
  *
- * The victim has nice 13, so that its virtual time goes 18 times faster than the
+ * The victim has nice 10, so that its virtual time goes 9 times faster than the
  * hog's. It runs 3.6 ms, which is nearly its slice, sleeps half a millisecond and wakes,
- * more than 60 ms of virtual time ahead of the hog. Too short a sleep to forget it: the
+ * more than 30 ms of virtual time ahead of the hog. Too short a sleep to forget it: the
  * victim is still queued, its dequeue delayed. It becomes eligible only when the hog has
  * run for as long, in many slices, and is picked soon then, since the rest of its own
  * slice is short. What the hog has of the slice in which that happens is the rest.
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	rt_start(&(struct rt_spec){ .comm = "lag-hog", .pinned = true, .cpu = rt_cpu(0),
 				    .slice_ns = 4 * RT_MS, .run = rt_spin });
 	rt_start(&(struct rt_spec){ .comm = "v-negative-lag", .victim = true, .pinned = true,
-				    .cpu = rt_cpu(0), .nice = 13, .slice_ns = 4 * RT_MS,
+				    .cpu = rt_cpu(0), .nice = 10, .slice_ns = 4 * RT_MS,
 				    .run = victim });
 	return rt_run();
 }

@@ -2,11 +2,12 @@
 /*
  * Provokes: wake-affine
  *
- * The victim sleeps on one CPU, which then is idle. A task on another CPU writes to the
- * pipe from which it reads, a wakeup that is marked as sync: the waker is about to sleep.
- * So the victim is pulled to the waker's CPU (6.18: wake_affine_idle()). But the waker goes
- * on for two milliseconds, and as a SCHED_BATCH task the victim does not preempt it.
- * Where both CPUs share a cache select_idle_sibling() undoes the pull: nothing to see.
+ * The victim sleeps on one CPU, which then is idle. A task that has run for 1 ms on another
+ * CPU, longer than its slice, writes to the pipe from which it reads, a wakeup that is
+ * marked as sync: the waker is about to sleep. So the victim is pulled to the waker's CPU
+ * (6.18: wake_affine_idle()). But the waker goes on for two milliseconds, and as a
+ * SCHED_BATCH task the victim does not preempt it. Where both CPUs share a cache
+ * select_idle_sibling() undoes the pull: nothing to see.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +26,10 @@ static void waker(void *arg)
 	(void)arg;
 	for (uint64_t t = rt_t0() + 5 * RT_MS; rt_more(); t = rt_next(t, 10 * RT_MS)) {
 		rt_sleep_until(t);
+		rt_burn_until(t + RT_MS);
 		if (write(pipe_fds[1], "", 1) != 1)
 			rt_die("write: %s", strerror(errno));
-		rt_burn_until(t + 2 * RT_MS);
+		rt_burn_until(t + 3 * RT_MS);
 	}
 }
 
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
 	if (pipe2(pipe_fds, O_CLOEXEC))
 		rt_die("pipe: %s", strerror(errno));
 	rt_start(&(struct rt_spec){ .comm = "sync-waker", .pinned = true, .cpu = rt_cpu(1),
-				    .run = waker });
+				    .slice_ns = RT_MS / 2, .run = waker });
 	rt_start(&(struct rt_spec){ .comm = "v-wake-affine", .victim = true, .policy = SCHED_BATCH,
 				    .run = victim });
 	rt_start(&(struct rt_spec){ .comm = "last-word", .run = last_word });

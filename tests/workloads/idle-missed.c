@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Provokes: idle-cpu-missed
+ *
+ * A hog is on one CPU, on which the victim slept and where a timer wakes it. It may run
+ * on the other CPUs, too, and nothing runs there, as far as it lies with this program.
+ * Where these share no cache with the busy one, select_idle_sibling() (6.18) does not look
+ * there. As a SCHED_BATCH task the victim does not preempt the hog but waits for the tick,
+ * or for an idle CPU that fetches it. Where they share a cache, the idle CPU is found:
+ * nothing to see.
+ */
+#include <sched.h>
+
+#include "rt.h"
+
+static const struct rt_about about = {
+	.causes = "idle-cpu-missed",
+	.judge = "primary",
+	.why = "200us",
+};
+
+static int home;
+
+static void victim(void *arg)
+{
+	(void)arg;
+	/* 17 ms drifts through all phases of the tick */
+	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, 17 * RT_MS)) {
+		rt_pin(0, home);
+		rt_pin(0, -1);
+		rt_sleep_until(t);
+		rt_burn(20 * RT_US);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	rt_begin(argc, argv, &about);
+	home = rt_cpu(0);
+	rt_cpu(1);
+	rt_start(&(struct rt_spec){ .comm = "home-hog", .pinned = true, .cpu = home,
+				    .slice_ns = RT_MS, .run = rt_spin });
+	rt_start(&(struct rt_spec){ .comm = "v-idle-missed", .victim = true, .policy = SCHED_BATCH,
+				    .slice_ns = RT_MS, .run = victim });
+	return rt_run();
+}
