@@ -397,7 +397,7 @@ static bool waits_were_sent(void)
 }
 
 /*
- * Record into seen, for some time and, up to ten seconds, until what is waited for was
+ * Record into seen, for some time and, up to half a minute, until what is waited for was
  * seen. false: it did not open, said why.
  */
 static bool record(const struct sl_bpf_params *params, int ms, bool (*enough)(void),
@@ -415,7 +415,7 @@ static bool record(const struct sl_bpf_params *params, int ms, bool (*enough)(vo
 	memset(&seen, 0, sizeof(seen));
 	sl_bpf_start(bpf, &err);
 	seen.from = sl_bpf_start_ns(bpf);
-	for (int i = 0; i < ms / 50 || (enough != never && !enough() && i < 200); i++) {
+	for (int i = 0; i < ms / 50 || (enough != never && !enough() && i < 600); i++) {
 		sleep_ms(50);
 		sl_bpf_consume(bpf, see, arg, 0);
 	}
@@ -620,7 +620,35 @@ static void check_killed(void)
 	ok(nr && !left_over(ids, nr, bpf_prog_get_fd_by_id), "%u programs are gone after SIGKILL", nr);
 }
 
-int main(void)
+/* Of a load that runs already: nothing but the picks, of at least so many switches. */
+static uint64_t wanted_picks;
+
+static bool enough_picks(void)
+{
+	uint64_t judged = 0;
+
+	for (int i = 0; i < V_NR; i++)
+		judged += seen.picks[i];
+	return judged >= wanted_picks;
+}
+
+static int picks_of_a_load(uint64_t wanted)
+{
+	struct sl_bpf_params params = {.own_tgid = getpid(), .ring_bytes = 64 << 20};
+	struct sl_bpf *bpf;
+
+	wanted_picks = wanted;
+	if (!record(&params, 1000, enough_picks, &bpf))
+		return 1;
+	ok(enough_picks(), "at least %" PRIu64 " switches to fair tasks were seen", wanted);
+	ok(!all_dropped(bpf), "nothing is lost");
+	check_evidence(bpf);
+	sl_bpf_close(bpf);
+	printf("1..%d\n", nr_tests);
+	return nr_bad != 0;
+}
+
+int main(int argc, char **argv)
 {
 	struct sl_bpf_params params = {.own_tgid = getpid()};
 	struct sl_err err = {{0}};
@@ -641,6 +669,8 @@ int main(void)
 	}
 	has_slices = sl_bpf_caps(bpf)->has_eevdf;
 	sl_bpf_close(bpf);
+	if (argc == 3 && !strcmp(argv[1], "picks"))
+		return picks_of_a_load(strtoull(argv[2], NULL, 10));
 	sched_getaffinity(0, sizeof(set), &set);
 	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
 		cpu++;
