@@ -272,7 +272,7 @@ static int fill(struct report_impl *impl)
 	r->histogram_error = a->hists ? sl_hists_error(a) : 1.0 / SL_STATS_SUB;
 	sl_meta_get_u64(&a->meta, "threshold.ns", &r->recorded_above_ns);
 	if (r->recorded_above_ns)
-		r->flight = !a->hists;
+		r->flight = !a->hists || a->waits != 1u << SL_WAIT_WAKE;
 	ret = sl_groups_finish(&a->groups, &r->groups, &r->nr_groups);
 	if (ret)
 		return ret;

@@ -125,3 +125,16 @@ enum sl_slot sl_slot_of_class(enum sl_class sched_class)
 	}
 	return SL_SLOT_LOST;
 }
+
+void sl_cpu_doubt(struct sl_cpu *c)
+{
+	uint64_t oldest = c->history_nr > c->history_mask + 1ull ? c->history_nr - c->history_mask - 1 : 0, nr;
+
+	for (nr = c->history_nr; c->history && nr > oldest; nr--) {
+		struct sl_cpu_change *ch = &c->history[(nr - 1) & c->history_mask];
+
+		ch->doubtful = true;
+		if (ch->kind == SL_EV_SWITCH || ch->kind == SL_EV_LOST)
+			break;
+	}
+}

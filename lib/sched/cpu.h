@@ -27,6 +27,7 @@ struct sl_cpu_change {
 	uint32_t task;		/* index of the task that runs; UINT32_MAX unknown */
 	uint8_t slot;		/* enum sl_slot */
 	uint8_t kind;		/* enum sl_ev_kind that told it */
+	bool doubtful;		/* a switch after this was missed: who ran is not sure */
 };
 
 struct sl_resched {
@@ -136,6 +137,7 @@ static inline void sl_cpu_change(struct sl_cpus *cpus, struct sl_cpu *c, uint64_
 	ch->task = c->curr ? c->curr->index : UINT32_MAX;
 	ch->slot = slot;
 	ch->kind = kind;
+	ch->doubtful = false;
 }
 
 static inline enum sl_slot sl_cpu_slot_now(const struct sl_cpu *c)
@@ -143,6 +145,9 @@ static inline enum sl_slot sl_cpu_slot_now(const struct sl_cpu *c)
 	return c->irq_depth ? SL_SLOT_IRQ : c->softirq_depth ? SL_SLOT_SOFTIRQ
 							      : (enum sl_slot)c->task_slot;
 }
+
+/* A switch was missed since the last one: what the history says of the time in between is in doubt. */
+void sl_cpu_doubt(struct sl_cpu *c);
 
 enum sl_slot sl_slot_of_class(enum sl_class sched_class);
 

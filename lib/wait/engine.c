@@ -460,8 +460,10 @@ static void missed_switch(struct sl_engine *e, struct sl_cpu *c, uint64_t now_ns
 	c->curr_tid = SL_CPU_NOBODY;
 	c->task_slot = SL_SLOT_LOST;
 	c->lazy.ns = c->hard.ns = SL_TIME_NONE;
-	if (e->want_causes)
+	if (e->want_causes) {
+		sl_cpu_doubt(c);
 		sl_cpu_change(&e->cpus, c, sl_cpu_advance_to_read(c), SL_SLOT_LOST, SL_EV_LOST);
+	}
 	c->unsure_ns = now_ns;
 	sl_cpu_update_free(&e->cpus, c, now_ns);
 }

@@ -100,6 +100,7 @@ static int walk(const struct walk *w)
 			.cpu = w->cpu,
 			.slot = ch->slot,
 			.kind = ch->kind,
+			.doubtful = ch->doubtful,
 		};
 
 		if (iv.start_ns >= iv.end_ns)

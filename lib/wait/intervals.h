@@ -17,6 +17,7 @@ struct sl_interval {
 	uint8_t kind;			/* enum sl_ev_kind of that event */
 	bool ran_at_queueing;		/* the occupant ran already when the task was queued here */
 	bool before_cpu_known;		/* lies before the CPU's first event */
+	bool doubtful;			/* a switch was missed meanwhile */
 	bool summed;			/* older than the history: only the length is known */
 };
 

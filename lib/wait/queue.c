@@ -33,11 +33,11 @@ static void note_free_cpus(struct sl_engine *e, struct sl_task *t, uint64_t now_
 	}
 }
 
-/* Was x woken onto this CPU less than its slice ago, with a slice no longer than t's? */
+/* Was x, no waker of t, woken onto this CPU less than its slice ago, with a slice no longer than t's? */
 static bool stacks(const struct sl_task *x, const struct sl_task *t, const struct sl_cpu *c,
 		   uint64_t now_ns)
 {
-	return x && x != t && x->slice_ns && x->slice_ns <= t->slice_ns &&
+	return x && x != t && x != t->waker && x->slice_ns && x->slice_ns <= t->slice_ns &&
 	       x->wait_kind == SL_WAIT_WAKE && x->queued_ns != SL_TIME_NONE && x->cpu == (int)c->cpu &&
 	       (x->state == SL_TASK_QUEUED || x->state == SL_TASK_RUNNING) &&
 	       sl_since(now_ns, x->queued_ns) <= x->slice_ns;

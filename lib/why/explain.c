@@ -53,9 +53,18 @@ static enum sl_confidence limit(const struct sl_explainer *x, const struct sl_cl
 				enum sl_confidence confidence)
 {
 	if (closing->taints & (SL_TAINT_LOST_EVENTS | SL_TAINT_INCONSISTENT | SL_TAINT_CLOCK_SKEW) ||
-	    closing->unsure)
+	    closing->moved_unseen)
 		return SL_CONF_UNKNOWN;
 	return x->context.clock_is_per_cpu && confidence == SL_CONF_EXACT ? SL_CONF_DERIVED : confidence;
+}
+
+/* Nor than what its CPU is known to have done. */
+static enum sl_confidence limit_in(const struct sl_explainer *x, const struct sl_closing *closing,
+				   const struct sl_interval *iv, enum sl_confidence confidence)
+{
+	if (iv->doubtful || (iv->summed && closing->unsure))
+		return SL_CONF_UNKNOWN;
+	return limit(x, closing, confidence);
 }
 
 /* ---- need_resched of the task that t replaces ---- */
@@ -129,7 +138,7 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 	struct resched rs;
 
 	if (t->sched_class != SL_CLASS_FAIR || closing->taints || t->policy > 0 ||
-	    t->flags & SL_TASK_STACKED || !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST] ||
+	    t->flags & SL_TASK_STACKED || closing->unsure || !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST] ||
 	    (e->has_snapshots && sl_eevdf_knows(t)))
 		return false;
 	c = e->cpus.at[t->cpu];
@@ -388,7 +397,7 @@ static int emit_fair(struct build *b, struct sl_segment *seg, const struct sl_in
 		uint64_t until_ns;
 
 		if (judge_fair(b, iv, from_ns, &pv, &part, &until_ns)) {
-			pv.confidence = limit(b->x, b->closing, pv.confidence);
+			pv.confidence = limit_in(b->x, b->closing, iv, pv.confidence);
 		} else {
 			part = *seg;
 			pv.cause = SL_CAUSE_FAIR_UNDETERMINED;
@@ -446,7 +455,7 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 		b->r->stacked_ns += iv->end_ns - iv->start_ns;
 	if (iv->occupant)
 		name_of(seg.occupant_comm, iv->occupant, iv->cpu);
-	v.confidence = limit(b->x, b->closing, v.confidence);
+	v.confidence = limit_in(b->x, b->closing, iv, v.confidence);
 	if (!rs || iv->cpu != b->closing->run_cpu || at < b->occupant_since_ns ||
 	    !yields_to_resched(v.cause))
 		return emit_fair(b, &seg, iv, at, iv->end_ns, v);
@@ -461,7 +470,7 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 	}
 	if (hard > at) {
 		v.cause = SL_CAUSE_LAZY_RESCHED;
-		v.confidence = limit(b->x, b->closing, resched_confidence(rs->lazy_kind));
+		v.confidence = limit_in(b->x, b->closing, iv, resched_confidence(rs->lazy_kind));
 		seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->lazy_kind);
 		seg.evidence_ns = rs->lazy_event_ns;
 		ret = emit_part(b, &seg, at, hard, v);
@@ -470,7 +479,7 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 		at = hard;
 	}
 	v.cause = SL_CAUSE_RESCHED_DELAYED;
-	v.confidence = limit(b->x, b->closing, resched_confidence(rs->hard_kind));
+	v.confidence = limit_in(b->x, b->closing, iv, resched_confidence(rs->hard_kind));
 	seg.evidence_event = sl_event_kind_name((enum sl_ev_kind)rs->hard_kind);
 	seg.evidence_ns = rs->hard_event_ns;
 	return emit_part(b, &seg, at, iv->end_ns, v);

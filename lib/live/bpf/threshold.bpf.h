@@ -75,6 +75,7 @@ static __always_inline void keep_wake(struct sl_bpf_cpu *c, struct task_struct *
 		t->waking_len = len;
 		t->wakeup_len = 0;
 		t->since = h->ts;
+		t->is_new = 0;
 		return;
 	}
 	/* Of a waking that led to nothing: it is not this one's. */
@@ -86,6 +87,7 @@ static __always_inline void keep_wake(struct sl_bpf_cpu *c, struct task_struct *
 		len = sizeof(t->wakeup);
 	bpf_probe_read_kernel(t->wakeup, len, h);
 	t->wakeup_len = len;
+	t->is_new = h->kind == SL_BPF_WAKEUP_NEW;
 }
 
 static __always_inline u32 bucket_of(u64 ns)
@@ -239,7 +241,8 @@ static __always_inline void end_wait(const struct run *run, struct task_struct *
 	if (run->ts < since)
 		return;
 	ns = run->ts - since;
-	count_delay(run, t, p, ns);
+	if (!t->is_new)
+		count_delay(run, t, p, ns);
 	if (ns < config.threshold_ns)
 		return;
 	if (t->waking_len) {
