@@ -19,10 +19,11 @@ import tempfile
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SKIP = 77
-# True in any wait, and too short to say anything: an interrupt that happens to fall into it, the
-# way to the queue, the moment from the request to stop to the switch. Beyond this share of the time
-# they have to be among the provoker's causes.
-INCIDENTAL = {"wake-path": 5, "irq": 5, "softirq": 5, "stop-class": 5, "stolen": 100,
+# True in any wait, and mostly too short to say anything: an interrupt that happens to fall into it,
+# the way to the queue, the moment from the request to stop to the switch. What is beyond this share
+# of the time has to be among the provoker's causes. Interrupts have more room, since a hypervisor
+# that takes the CPU for a while may do so in one of them.
+INCIDENTAL = {"wake-path": 5, "irq": 20, "softirq": 20, "stop-class": 5, "stolen": 100,
               "resched-delayed": 2, "lazy-resched": 2}
 # The tool says that it cannot tell.
 UNDETERMINED = {"fair-undetermined", "lost-data", "not named"}
@@ -178,14 +179,16 @@ class Score:
                 self.true += ns - by_confidence["unknown"]
             elif cause in UNDETERMINED:
                 self.undetermined += ns
-            elif cause in limits and ns * 100 <= self.total * limits[cause]:
-                if cause in provoker.parts:
-                    self.true += ns
-                else:
-                    self.incidental += ns
             else:
+                room = self.total * limits.get(cause, 0) // 100
                 for confidence, part in by_confidence.items():
-                    self.wrong[confidence] += part
+                    fits = min(part, room)
+                    room -= fits
+                    self.wrong[confidence] += part - fits
+                    if cause in provoker.parts:
+                        self.true += fits
+                    else:
+                        self.incidental += fits
 
     def percent(self, ns):
         return 100 * ns / self.total if self.total else 0
