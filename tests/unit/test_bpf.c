@@ -581,7 +581,9 @@ static void check_threshold(void)
 	       seen.short_histories);
 	ok(seen.series && seen.series_right == seen.series, "each of %" PRIu64 " series is that of "
 	   "one long wait", seen.series);
-	ok(!all_dropped(bpf), "nothing is lost with a threshold");
+	/* A task's storage can be busy when an interrupt wakes it (bpf_task_storage_trylock(), 6.18). */
+	ok(all_dropped(bpf) * 1000 <= count, "next to nothing is lost with a threshold: %" PRIu64,
+	   all_dropped(bpf));
 	ok(count && sum == count, "every wait is counted in one bucket");
 	ok(above == seen.series, "as many long waits are counted as are sent: %" PRIu64, above);
 	sl_bpf_close(bpf);

@@ -60,7 +60,7 @@ struct sl_bpf_task {
 	unsigned long long since;	/* time of the waking, else of the wakeup; 0: does not wait */
 	unsigned int hist;		/* of its delays; 0: none yet */
 	unsigned int waking_len, wakeup_len;
-	unsigned int is_new;		/* its first wait: of another kind, not in the histograms */
+	unsigned int is_new;		/* its first wait is of another kind: neither counted nor sent */
 	unsigned char waking[24 + 32 + 48];
 	unsigned char wakeup[24 + 32 + SL_BPF_PARTS_MAX * 48];
 };

@@ -238,11 +238,10 @@ static __always_inline void end_wait(const struct run *run, struct task_struct *
 		return;
 	since = t->since;
 	t->since = 0;
-	if (run->ts < since)
+	if (run->ts < since || t->is_new)
 		return;
 	ns = run->ts - since;
-	if (!t->is_new)
-		count_delay(run, t, p, ns);
+	count_delay(run, t, p, ns);
 	if (ns < config.threshold_ns)
 		return;
 	if (t->waking_len) {
