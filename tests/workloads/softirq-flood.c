@@ -18,7 +18,11 @@
 #define MOST 15000
 #define WANTED (2 * RT_MS)
 
-static const struct rt_about about = { .causes = "softirq" };
+static const struct rt_about about = {
+	.causes = "softirq",
+	/* what the sender needs from there to the end of its system call */
+	.parts = "resched-delayed:10",
+};
 
 static struct sockaddr_in to;
 static int out;
