@@ -292,7 +292,17 @@ static int check(const struct report_impl *impl, struct sl_err *err)
 	const struct sl_engine *e = &a->engine;
 	const char *path = impl->report.params.path;
 	bool wakes = e->seen[SL_EV_WAKING] || e->seen[SL_EV_WAKEUP] || e->seen[SL_EV_WAKEUP_NEW];
+	const char *only = sl_meta_get(&a->meta, "only"), *flight = sl_meta_get(&a->meta, "flight");
+	bool wanted = a->waits & 1u << SL_WAIT_WAKE;
 
+	if (a->hists && wanted && e->wakeups)
+		return 0;	/* the histograms have waits, also where none was worth a window */
+	if (only && !wakes && wanted && !(a->waits & 1u << SL_WAIT_PREEMPT))
+		return sl_err_set(err, SL_EDATA, "%s: no wakeup matched the --only of the recording (%s)",
+				  path, only);
+	if (!e->seen[SL_EV_SWITCH] && flight && strcmp(flight, "0"))
+		return sl_err_set(err, SL_EDATA, "%s: no wait reached the threshold of the recording, "
+				  "so it holds none", path);
 	if (!e->seen[SL_EV_SWITCH])
 		return sl_err_set(err, SL_EDATA,
 				  "%s: holds no sched_switch event, so no wait can be closed: "

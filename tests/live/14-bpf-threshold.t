@@ -58,9 +58,15 @@ fi
 is "$short" 0 "short ones are not"
 "$SCHEDLAT" report --why=2ms a.dat >report.txt 2>&1
 is $? 0 "report reads it"
+matches "$("$SCHEDLAT" report --waits=all a.dat 2>&1)" 'Preempt and fork waits: numbers of the kept windows only' \
+	"only wake waits are counted beyond the windows, and that is said"
 out=$("$SCHEDLAT" record -T 100s -d 200ms -o none.dat 2>&1)
 is $? 0 "nothing above the threshold: status"
 matches "$out" 'threshold: 0 of [0-9]+ waits' "nothing above the threshold: it is said"
-"$SCHEDLAT" report none.dat >none.txt 2>&1
-within $? 0 2 "and report says something about the file"
+"$SCHEDLAT" report --why=1ms none.dat >none.txt 2>&1
+is $? 0 "nothing above the threshold: report reads it"
+within "$(sed -n 's/^\([0-9]*\) wakeups = .*/\1/p' none.txt)" 1 100000000 "and has the waits that were counted"
+"$SCHEDLAT" report --waits=preempt none.dat >none.txt 2>&1
+is $? 2 "the others were not: status"
+matches "$(<none.txt)" 'no wait reached the threshold' "and that is said"
 finish
