@@ -84,13 +84,28 @@ static void add_cpus(struct sl_line *line, const uint8_t *cpus)
 	}
 }
 
+static const char *meta_of(const struct sl_report *report, const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < report->nr_meta; i++)
+		if (!strcmp(report->meta[i].key, key))
+			return report->meta[i].value;
+	return NULL;
+}
+
 static void print_selection(struct sl_out *out, const struct sl_report *report)
 {
 	const struct sl_filter *filter = &report->params.filter;
+	const char *recorded = meta_of(report, "only");
 	struct sl_line line = { .used = 0 };
 	char sec[32];
 
 	sl_line_add(&line, "%-*s", HANG, "Only:");
+	if (recorded) {
+		sl_line_add(&line, "wakeups recorded with --only ");
+		sl_line_add_name(&line, recorded, out->utf8);
+	}
 	add_ids(&line, "process", filter->pids, filter->nr_pids);
 	add_ids(&line, "thread", filter->tids, filter->nr_tids);
 	if (filter->comm_glob) {
@@ -263,18 +278,16 @@ static void print_input(struct sl_out *out, const struct sl_report *report)
 	line.used = 0;
 	sl_line_add(&line, "%-*s", HANG, "Kernel:");
 	sl_line_add_name(&line, info->kernel ? info->kernel : "not in the file", out->utf8);
+	if (meta_of(report, "bpf.has_eevdf") && !strcmp(meta_of(report, "bpf.has_eevdf"), "0"))
+		sl_line_add(&line, "; its fair class is not EEVDF: no decisions, only waits");
 	sl_out_wrap(out, 0, HANG, line.text);
 }
 
 static uint64_t meta_number(const struct sl_report *report, const char *key)
 {
-	unsigned int i;
+	const char *value = meta_of(report, key);
 
-	for (i = 0; i < report->nr_meta; i++)
-		if (!strcmp(report->meta[i].key, key) && report->meta[i].value[0] >= '0' &&
-		    report->meta[i].value[0] <= '9')
-			return strtoull(report->meta[i].value, NULL, 10);
-	return SL_TIME_NONE;
+	return value && value[0] >= '0' && value[0] <= '9' ? strtoull(value, NULL, 10) : SL_TIME_NONE;
 }
 
 /* What the recording itself cost belongs into every report. */
