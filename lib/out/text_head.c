@@ -222,6 +222,8 @@ static void print_loss(struct sl_out *out, const struct sl_report *report)
 	if (report->recorder_lost_events > report->lost_events)
 		sl_line_add(&line, "; the recorder itself counted %" PRIu64 " lost",
 			    report->recorder_lost_events);
+	if (sl_report_meta_get(report, "truncated"))
+		sl_line_add(&line, "; the recording ends early, its disk was full or a reader failed");
 	if (report->switch_mismatches)
 		sl_line_add(&line, "; %" PRIu64 " switch%s missing without a mark (what ran meanwhile is unknown)",
 			    report->switch_mismatches, report->switch_mismatches == 1 ? "" : "es");

@@ -99,6 +99,7 @@ if mount -t tmpfs -o size=5M none small 2>/dev/null; then
 	"$SCHEDLAT" report small/x.dat >x.txt 2>&1
 	is $? 0 "a full disk: the file can be read"
 	within "$(grep -c . x.txt)" 5 100000 "and has a report"
+	matches "$(tr -s ' \n' ' ' <x.txt)" "the recording ends early, its disk was full" "that says that it is cut"
 	umount small
 else
 	skip "a full disk" "tmpfs cannot be mounted"
