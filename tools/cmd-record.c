@@ -299,8 +299,11 @@ static void print_result(const struct record_args *args, const struct sl_record_
 			result->waits_above, result->waits, result->windows, result->events_kept);
 	else if (params->threshold_ns)
 		fprintf(stderr, "schedlat record: threshold: %" PRIu64 " of %" PRIu64
-			" waits were above it and are in the file; the rest is in histograms\n",
-			result->waits_above, result->waits);
+			" waits were above it%s; all are in histograms\n",
+			result->waits_above, result->waits,
+			result->truncated ? ", of which the file holds what fitted" :
+			result->lost ? " and are in the file as far as nothing was lost" :
+				       " and are in the file");
 	if (params->argv && WIFSIGNALED(result->command_status))
 		fprintf(stderr, "schedlat record: '%s' was ended by signal %d (%s)\n", params->argv[0],
 			WTERMSIG(result->command_status), strsignal(WTERMSIG(result->command_status)));
