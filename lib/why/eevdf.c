@@ -197,6 +197,18 @@ static const struct sl_level *common_level(const struct sl_task_fair *tf, const 
 	return NULL;
 }
 
+/*
+ * A group that waits is reweighted, and so moved, when tasks join or leave it, which not every
+ * snapshot shows. Does the queue say that it weighs something else by now?
+ */
+static bool reweighted_since(const struct sl_level *l, const struct sl_entity *own)
+{
+	int in_tree = l->queue.nr_queued - (l->curr.flags & SL_ENTITY_ON_RQ ? 1 : 0);
+
+	return own->flags & SL_ENTITY_GROUP && own->group != l->curr.group &&
+	       (own->weight > l->queue.sum_weight || (in_tree == 1 && own->weight != l->queue.sum_weight));
+}
+
 bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
 		    const struct sl_cpu_fair *f, const struct sl_decision *d,
 		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX], bool came_later,
@@ -220,7 +232,7 @@ bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
 	r->group = l->queue.group;
 	v->cause = SL_CAUSE_FAIR_UNDETERMINED;
 	v->confidence = SL_CONF_UNKNOWN;
-	if (entities[own].known) {
+	if (entities[own].known && !reweighted_since(l, &entities[own])) {
 		if (ctx->no_protection)
 			protection = UNPROTECTED;
 		else if (d->kind == SL_DECISION_TICK)
