@@ -126,9 +126,6 @@ static void groups_title(struct sl_out *out, const struct sl_report *report,
 	if (report->flight)
 		fputs("  A flight recording: these are numbers of the kept windows only, not of the "
 		      "whole run.\n", out->file);
-	else if (report->recorded_above_ns && report->params.waits & ~(1u << SL_WAIT_WAKE))
-		fputs("  Preempt and fork waits: numbers of the kept windows only, not of the whole "
-		      "run.\n", out->file);
 	if (!report->percentiles_exact)
 		fprintf(out->file, "  Percentiles are from a histogram: at most %.2f %% too high, "
 			"never too low%s.\n", report->histogram_error * 100,

@@ -104,10 +104,6 @@ static void print_headline(struct sl_out *out, const struct sl_report *report)
 		fputs("  No sample, but shown: open at the end, or touched by a gap in the data.\n", out->file);
 	if (report->flight && spec->mode == SL_WHY_QUANTILE)
 		fputs("  The percentile is of the kept windows only, not of the whole run.\n", out->file);
-	else if (report->recorded_above_ns && report->params.waits & ~(1u << SL_WAIT_WAKE) &&
-		 spec->mode == SL_WHY_QUANTILE)
-		fputs("  That of preempt and fork waits is of the kept windows only, not of the whole "
-		      "run.\n", out->file);
 	if (report->recorded_above_ns && why->threshold_ns < report->recorded_above_ns) {
 		struct sl_line note = { .used = 0 };
 

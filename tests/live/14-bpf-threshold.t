@@ -58,7 +58,7 @@ fi
 is "$short" 0 "short ones are not"
 "$SCHEDLAT" report --why=2ms a.dat >report.txt 2>&1
 is $? 0 "report reads it"
-matches "$("$SCHEDLAT" report --waits=all a.dat 2>&1)" 'Preempt and fork waits: numbers of the kept windows only' \
+matches "$("$SCHEDLAT" report --waits=all a.dat 2>&1)" 'numbers of the kept windows only' \
 	"only wake waits are counted beyond the windows, and that is said"
 out=$("$SCHEDLAT" record -T 100s -d 200ms -o none.dat 2>&1)
 is $? 0 "nothing above the threshold: status"
