@@ -28,7 +28,7 @@
 
 #define PAGE_BYTES 4096u
 #define POLL_BUSY_MS 10
-#define POLL_IDLE_MS 100
+#define POLL_IDLE_MS 250
 /* Between two looks at whether to stop. */
 #define BATCH_RECORDS (1u << 16)
 /* A program that was interrupted while it recorded may finish after it is detached. */

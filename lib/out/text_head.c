@@ -53,6 +53,16 @@ static const char *plural(uint64_t n)
 }
 
 /* "-3,7": a list of ids. */
+static const char *meta_of(const struct sl_report *report, const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < report->nr_meta; i++)
+		if (!strcmp(report->meta[i].key, key))
+			return report->meta[i].value;
+	return NULL;
+}
+
 static void add_ids(struct sl_line *line, const char *what, const int32_t *ids, unsigned int nr)
 {
 	unsigned int i;
@@ -82,16 +92,6 @@ static void add_cpus(struct sl_line *line, const uint8_t *cpus)
 			sl_line_add(line, "%s%u", comma, i);
 		comma = ",";
 	}
-}
-
-static const char *meta_of(const struct sl_report *report, const char *key)
-{
-	unsigned int i;
-
-	for (i = 0; i < report->nr_meta; i++)
-		if (!strcmp(report->meta[i].key, key))
-			return report->meta[i].value;
-	return NULL;
 }
 
 static void print_selection(struct sl_out *out, const struct sl_report *report)
@@ -222,7 +222,7 @@ static void print_loss(struct sl_out *out, const struct sl_report *report)
 	if (report->recorder_lost_events > report->lost_events)
 		sl_line_add(&line, "; the recorder itself counted %" PRIu64 " lost",
 			    report->recorder_lost_events);
-	if (sl_report_meta_get(report, "truncated"))
+	if (meta_of(report, "truncated"))
 		sl_line_add(&line, "; the recording ends early, its disk was full or a reader failed");
 	if (report->switch_mismatches)
 		sl_line_add(&line, "; %" PRIu64 " switch%s missing without a mark (what ran meanwhile is unknown)",

@@ -10,7 +10,7 @@
 #include "out/table.h"
 #include "util/time.h"
 
-#define LINES_MAX 12		/* per wait; more segments than that are added up */
+#define LINES_MAX 16		/* per wait; more segments than that are added up */
 #define WHO_WIDTH 24
 
 static void print_who(struct sl_out *out, const struct sl_wait *wait, unsigned int rank)
