@@ -184,12 +184,34 @@ static void print_gaps(struct sl_out *out, const struct sl_report *report)
 			report->lost_gaps - i, SL_GAPS_MAX);
 }
 
+/* Between the windows of a threshold nothing is lost: it was not wanted. */
+static bool only_windows(const struct sl_report *report)
+{
+	return report->recorded_above_ns && !report->lost_events && !report->recorder_lost_events &&
+	       !meta_of(report, "truncated");
+}
+
+static void print_windows(struct sl_out *out, const struct sl_report *report)
+{
+	struct sl_line line = { .used = 0 };
+
+	sl_line_add(&line, "%-*s0 events; kept are only windows around waits of at least ", HANG, "Lost:");
+	sl_line_add_duration(&line, report->recorded_above_ns);
+	sl_line_add(&line, ", with %" PRIu64 " gap%s between them", report->lost_gaps,
+		    plural(report->lost_gaps));
+	sl_out_wrap(out, 0, HANG, line.text);
+}
+
 static void print_loss(struct sl_out *out, const struct sl_report *report)
 {
 	const struct sl_source_info *info = report->info;
 	struct sl_line line = { .used = 0 };
 	unsigned int i, shown = 0;
 
+	if (only_windows(report)) {
+		print_windows(out, report);
+		return;
+	}
 	sl_line_add(&line, "%-*s", HANG, "Lost:");
 	sl_line_add(&line, "%" PRIu64 " event%s on %u CPU%s", report->lost_events,
 		    plural(report->lost_events), info->nr_cpus, plural(info->nr_cpus));
