@@ -97,7 +97,7 @@ static struct sl_verdict compare(const struct sl_level *l, const struct sl_entit
 	if (!sl_eevdf_eligible(&l->queue, curr, own->vruntime)) {
 		v.cause = SL_CAUSE_INELIGIBLE;
 		v.confidence = SL_CONF_EXACT;
-		r->by_ns = -r->lag_ns;
+		r->by_ns = (int64_t)(0 - (uint64_t)r->lag_ns);
 		return v;
 	}
 	if (best->known && best->pid != own->pid && sl_vtime_before(best->deadline, own->deadline) &&
@@ -203,7 +203,7 @@ static const struct sl_level *common_level(const struct sl_task_fair *tf, const 
  */
 static bool reweighted_since(const struct sl_level *l, const struct sl_entity *own)
 {
-	int in_tree = l->queue.nr_queued - (l->curr.flags & SL_ENTITY_ON_RQ ? 1 : 0);
+	int64_t in_tree = (int64_t)l->queue.nr_queued - (l->curr.flags & SL_ENTITY_ON_RQ ? 1 : 0);
 
 	return own->flags & SL_ENTITY_GROUP && own->group != l->curr.group &&
 	       (own->weight > l->queue.sum_weight || (in_tree == 1 && own->weight != l->queue.sum_weight));
