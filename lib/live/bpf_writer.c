@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "live/bpf/consume.h"
@@ -52,7 +51,6 @@ struct sl_bpf_writer {
 	uint16_t ids[SL_EV_NR];
 	uint16_t vector_entry[VECTORS_MAX], vector_exit[VECTORS_MAX];
 	struct tif tif;
-	bool tif_may_shift;		/* an x86 kernel: learn which of the two layouts it has */
 	int error;
 	unsigned int error_index;
 	struct sl_bpf_writer_stats stats;
@@ -83,31 +81,6 @@ static int append(void *arg, const unsigned char *pages, size_t bytes)
 		cpu->bytes += n;
 	}
 	return 0;
-}
-
-/*
- * The tracepoint gives the number of the thread flag, which is the architecture's
- * choice. x86 moved from 3 and 4 to the generic 4 and 5 (asm-generic/
- * thread_info_tif.h) after 6.18; a 3 or a 5 tells which one it is for certain.
- * Only until the program has learned it: see sl_bpf_tif_resched().
- */
-static void guess_tif(struct sl_bpf_writer *w)
-{
-	unsigned int major = 0, minor = 0;
-	struct utsname names;
-
-	w->tif = (struct tif){ -1, -1 };
-	if (uname(&names))
-		return;
-	sscanf(names.release, "%u.%u", &major, &minor);
-	if (!strcmp(names.machine, "x86_64")) {
-		const bool generic = major > 6 || (major == 6 && minor > 18);
-
-		w->tif = generic ? (struct tif){ 4, 5 } : (struct tif){ 3, 4 };
-		w->tif_may_shift = true;
-	} else if (!strcmp(names.machine, "aarch64")) {
-		w->tif = (struct tif){ 1, 2 };
-	}
 }
 
 static void find_ids(struct sl_bpf_writer *w)
@@ -156,7 +129,7 @@ int sl_bpf_writer_new(const struct sl_bpf_writer_params *params, struct sl_bpf_w
 		sl_bpf_writer_free(w);
 		return sl_err_set(err, r, "cannot record: out of memory");
 	}
-	guess_tif(w);
+	w->tif = (struct tif){ -1, -1 };
 	find_ids(w);
 	*ret_writer = w;
 	return 0;
@@ -397,13 +370,12 @@ static bool put_two(struct cpu *cpu, const struct sl_bpf_header *record, uint16_
 	return true;
 }
 
-/* 0: at once, 1: lazily, -1: not known. */
+/*
+ * 0: at once, 1: lazily, -1: not known. The numbers are the architecture's choice, and 4 has
+ * been both on x86: they are never guessed.
+ */
 static int resched_kind(struct sl_bpf_writer *w, int tif)
 {
-	if (w->tif_may_shift && (tif == 3 || tif == 5)) {
-		w->tif = tif == 3 ? (struct tif){ 3, 4 } : (struct tif){ 4, 5 };
-		w->tif_may_shift = false;
-	}
 	if (tif >= 0 && tif == w->tif.now)
 		return 0;
 	if (tif >= 0 && tif == w->tif.lazy)
@@ -580,7 +552,6 @@ void sl_bpf_writer_tif(struct sl_bpf_writer *w, int tif_resched)
 	if (tif_resched < 0)
 		return;
 	w->tif = (struct tif){ tif_resched, tif_resched + 1 };
-	w->tif_may_shift = false;
 }
 
 void sl_bpf_writer_lost(struct sl_bpf_writer *w, unsigned int index, uint64_t count)
