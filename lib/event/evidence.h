@@ -15,8 +15,8 @@
  * sched_switch (taken after the pick)
  *	per level of next, if it is fair: queue, its entity NEXT; at the level where
  *	prev has an entity in the same queue, and that is queued (itself, or a group in which
- *	others wait): PREV; BEST when the
- *	tree holds an eligible entity with an earlier deadline than NEXT's.
+ *	others wait): PREV; BEST when the tree holds an eligible entity with an earlier
+ *	deadline than NEXT's.
  *	Then the levels of prev, if it is fair, that next does not share: queue, PREV.
  *	A task that was dequeued has no queue: PREV stands alone, its lag is valid.
  * picked_again, tick

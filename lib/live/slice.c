@@ -8,30 +8,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "live/attr.h"
 #include "live/text.h"
 #include "util/time.h"
-
-/*
- * The first version of struct sched_attr (48 bytes, since 3.14). Without the
- * fields behind it the utilisation clamps cannot be touched by accident.
- */
-struct attr_v0 {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime_ns, deadline_ns, period_ns;
-};
 
 #define FLAG_RESET_ON_FORK 0x01
 #define FLAG_KEEP_POLICY 0x08
 
-enum { POLICY_OTHER, POLICY_FIFO, POLICY_RR, POLICY_BATCH, POLICY_IDLE = 5, POLICY_DEADLINE,
-       POLICY_EXT };
-
 bool sl_slice_is_fair(uint32_t policy)
 {
-	return policy == POLICY_OTHER || policy == POLICY_BATCH || policy == POLICY_IDLE;
+	return sl_policy_is_fair(policy);
 }
 
 const char *sl_slice_policy_name(uint32_t policy)

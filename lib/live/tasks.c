@@ -10,26 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * The first version of struct sched_attr (48 bytes, since 3.14). glibc has no
- * wrapper before 2.41, and its name there would clash.
- */
-struct attr_v0 {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime_ns, deadline_ns, period_ns;
-};
-
-#define POLICY_NORMAL 0
-#define POLICY_BATCH 3
-#define POLICY_IDLE 5
-
-static bool is_fair(uint32_t policy)
-{
-	return policy == POLICY_NORMAL || policy == POLICY_BATCH || policy == POLICY_IDLE;
-}
+#include "live/attr.h"
 
 static void put_affinity(FILE *out, int tid)
 {
@@ -112,7 +93,7 @@ static int read_task(int tgid, int tid, struct sl_task_info *ret_task)
 	if (!out)
 		return -ENOMEM;
 	/* get_params(), core.c 6.12: a fair task reports its slice here; 0 before. */
-	if (is_fair(attr.policy) && attr.runtime_ns)
+	if (sl_policy_is_fair(attr.policy) && attr.runtime_ns)
 		fprintf(out, " slice_ns=%llu", (unsigned long long)attr.runtime_ns);
 	put_affinity(out, tid);
 	if (tgid == getpid())

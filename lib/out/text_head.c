@@ -53,16 +53,6 @@ static const char *plural(uint64_t n)
 }
 
 /* "-3,7": a list of ids. */
-static const char *meta_of(const struct sl_report *report, const char *key)
-{
-	unsigned int i;
-
-	for (i = 0; i < report->nr_meta; i++)
-		if (!strcmp(report->meta[i].key, key))
-			return report->meta[i].value;
-	return NULL;
-}
-
 static void add_ids(struct sl_line *line, const char *what, const int32_t *ids, unsigned int nr)
 {
 	unsigned int i;
@@ -97,7 +87,7 @@ static void add_cpus(struct sl_line *line, const uint8_t *cpus)
 static void print_selection(struct sl_out *out, const struct sl_report *report)
 {
 	const struct sl_filter *filter = &report->params.filter;
-	const char *recorded = meta_of(report, "only");
+	const char *recorded = sl_report_meta_get(report, "only");
 	struct sl_line line = { .used = 0 };
 	char sec[32];
 
@@ -188,7 +178,7 @@ static void print_gaps(struct sl_out *out, const struct sl_report *report)
 static bool only_windows(const struct sl_report *report)
 {
 	return report->recorded_above_ns && !report->lost_events && !report->recorder_lost_events &&
-	       !meta_of(report, "truncated");
+	       !sl_report_meta_get(report, "truncated");
 }
 
 static void print_windows(struct sl_out *out, const struct sl_report *report)
@@ -244,7 +234,7 @@ static void print_loss(struct sl_out *out, const struct sl_report *report)
 	if (report->recorder_lost_events > report->lost_events)
 		sl_line_add(&line, "; the recorder itself counted %" PRIu64 " lost",
 			    report->recorder_lost_events);
-	if (meta_of(report, "truncated"))
+	if (sl_report_meta_get(report, "truncated"))
 		sl_line_add(&line, "; the recording ends early, its disk was full or a reader failed");
 	if (report->switch_mismatches)
 		sl_line_add(&line, "; %" PRIu64 " switch%s missing without a mark (what ran meanwhile is unknown)",
@@ -302,14 +292,14 @@ static void print_input(struct sl_out *out, const struct sl_report *report)
 	line.used = 0;
 	sl_line_add(&line, "%-*s", HANG, "Kernel:");
 	sl_line_add_name(&line, info->kernel ? info->kernel : "not in the file", out->utf8);
-	if (meta_of(report, "bpf.has_eevdf") && !strcmp(meta_of(report, "bpf.has_eevdf"), "0"))
+	if (sl_report_meta_get(report, "bpf.has_eevdf") && !strcmp(sl_report_meta_get(report, "bpf.has_eevdf"), "0"))
 		sl_line_add(&line, "; its fair class is not EEVDF: no decisions, only waits");
 	sl_out_wrap(out, 0, HANG, line.text);
 }
 
 static uint64_t meta_number(const struct sl_report *report, const char *key)
 {
-	const char *value = meta_of(report, key);
+	const char *value = sl_report_meta_get(report, key);
 
 	return value && value[0] >= '0' && value[0] <= '9' ? strtoull(value, NULL, 10) : SL_TIME_NONE;
 }

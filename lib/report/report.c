@@ -373,7 +373,10 @@ void sl_report_free(struct sl_report *report)
 
 const char *sl_report_meta_get(const struct sl_report *report, const char *key)
 {
-	const struct report_impl *impl = (const struct report_impl *)report;
+	unsigned int i;
 
-	return sl_meta_get(&impl->analysis.meta, key);
+	for (i = 0; i < report->nr_meta; i++)
+		if (!strcmp(report->meta[i].key, key))
+			return report->meta[i].value;
+	return NULL;
 }

@@ -18,8 +18,6 @@
 /* Further back than that it was not set when the entity was: a group that was moved, or the like. */
 #define PROTECTION_PLAUSIBLE_NS 1000000000
 
-enum policy { POLICY_BATCH = 3, POLICY_IDLE = 5 };
-
 bool sl_eevdf_knows(const struct sl_task *t)
 {
 	unsigned int i;

@@ -9,6 +9,8 @@
 #include "sched/cpu.h"
 #include "why/explain.h"
 
+enum policy { POLICY_BATCH = 3, POLICY_IDLE = 5 };
+
 /* Is there a snapshot of where t stood in its wait, on one queue at least? */
 bool sl_eevdf_knows(const struct sl_task *t);
 

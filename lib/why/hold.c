@@ -6,8 +6,6 @@
  */
 #include "why/eevdf.h"
 
-enum policy { POLICY_BATCH = 3, POLICY_IDLE = 5 };
-
 static struct sl_verdict verdict(enum sl_cause cause, enum sl_confidence confidence)
 {
 	struct sl_verdict v = { cause, confidence };

@@ -12,17 +12,8 @@
 
 static const struct rt_about about = { .causes = "no-wakeup-preempt", .untouched = true };
 
-static void victim(void *arg)
-{
-	uint64_t t = rt_t0();
-
-	(void)arg;
-	/* 37 ms drifts through all phases of the tick */
-	for (; rt_more(); t = rt_next(t, 37 * RT_MS)) {
-		rt_sleep_until(t);
-		rt_burn(20 * RT_US);
-	}
-}
+/* 37 ms drifts through all phases of the tick */
+static struct rt_beat victim = { .period_ns = 37 * RT_MS, .cpu_ns = 20 * RT_US };
 
 int main(int argc, char **argv)
 {
@@ -31,6 +22,6 @@ int main(int argc, char **argv)
 				    .slice_ns = RT_MS, .run = rt_spin });
 	rt_start(&(struct rt_spec){ .comm = "v-batch-wakee", .victim = true, .pinned = true,
 				    .cpu = rt_cpu(0), .policy = SCHED_BATCH, .slice_ns = RT_MS,
-				    .run = victim });
+				    .run = rt_beat, .arg = &victim });
 	return rt_run();
 }

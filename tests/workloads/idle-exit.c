@@ -13,21 +13,12 @@ static const struct rt_about about = {
 	.parts = "irq:80 softirq:50 wake-path:50",
 };
 
-static void victim(void *arg)
-{
-	uint64_t t = rt_t0();
-
-	(void)arg;
-	for (; rt_more(); t = rt_next(t, 2300 * RT_US)) {
-		rt_sleep_until(t);
-		rt_burn(20 * RT_US);
-	}
-}
+static struct rt_beat victim = { .period_ns = 2300 * RT_US, .cpu_ns = 20 * RT_US };
 
 int main(int argc, char **argv)
 {
 	rt_begin(argc, argv, &about);
 	rt_start(&(struct rt_spec){ .comm = "v-idle-exit", .victim = true, .pinned = true,
-				    .cpu = rt_cpu(0), .run = victim });
+				    .cpu = rt_cpu(0), .run = rt_beat, .arg = &victim });
 	return rt_run();
 }

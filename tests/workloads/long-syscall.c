@@ -12,23 +12,7 @@
 
 static const struct rt_about about = { .causes = "resched-delayed" };
 
-static void hog(void *arg)
-{
-	(void)arg;
-	while (rt_more())
-		long_call();
-}
-
-static void victim(void *arg)
-{
-	uint64_t t = rt_t0() + 20 * RT_MS;
-
-	(void)arg;
-	for (; rt_more(); t = rt_next(t, 17 * RT_MS)) {
-		rt_sleep_until(t);
-		rt_burn(20 * RT_US);
-	}
-}
+static struct rt_beat victim = { .offset_ns = 20 * RT_MS, .period_ns = 17 * RT_MS, .cpu_ns = 20 * RT_US };
 
 int main(int argc, char **argv)
 {
@@ -39,8 +23,8 @@ int main(int argc, char **argv)
 		rt_skip("preempt=%s: a system call is interrupted for the wakee", model);
 	long_call_prepare(10 * RT_MS);
 	rt_start(&(struct rt_spec){ .comm = "mincore-hog", .pinned = true, .cpu = rt_cpu(0),
-				    .slice_ns = 50 * RT_MS, .run = hog });
+				    .slice_ns = 50 * RT_MS, .run = long_calls });
 	rt_start(&(struct rt_spec){ .comm = "v-long-syscall", .victim = true, .pinned = true,
-				    .cpu = rt_cpu(0), .slice_ns = RT_MS / 10, .run = victim });
+				    .cpu = rt_cpu(0), .slice_ns = RT_MS / 10, .run = rt_beat, .arg = &victim });
 	return rt_run();
 }

@@ -49,4 +49,12 @@ static void long_call_prepare(uint64_t wanted_ns)
 	probe.len /= 2;
 }
 
+/* A thread of nothing but such calls. */
+static void long_calls(void *unused)
+{
+	(void)unused;
+	while (rt_more())
+		long_call();
+}
+
 #endif

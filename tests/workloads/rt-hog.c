@@ -11,30 +11,15 @@
 
 static const struct rt_about about = { .causes = "rt-class" };
 
-static void hog(void *arg)
-{
-	(void)arg;
-	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, 10 * RT_MS)) {
-		rt_sleep_until(t);
-		rt_burn_until(t + 3 * RT_MS);
-	}
-}
-
-static void victim(void *arg)
-{
-	(void)arg;
-	for (uint64_t t = rt_t0() + RT_MS / 2; rt_more(); t = rt_next(t, 10 * RT_MS)) {
-		rt_sleep_until(t);
-		rt_burn(20 * RT_US);
-	}
-}
+static struct rt_beat hog = { .period_ns = 10 * RT_MS, .wall_ns = 3 * RT_MS };
+static struct rt_beat victim = { .offset_ns = RT_MS / 2, .period_ns = 10 * RT_MS, .cpu_ns = 20 * RT_US };
 
 int main(int argc, char **argv)
 {
 	rt_begin(argc, argv, &about);
 	rt_start(&(struct rt_spec){ .comm = "rt-hog", .pinned = true, .cpu = rt_cpu(0),
-				    .policy = SCHED_FIFO, .prio = 10, .run = hog });
+				    .policy = SCHED_FIFO, .prio = 10, .run = rt_beat, .arg = &hog });
 	rt_start(&(struct rt_spec){ .comm = "v-rt-hog", .victim = true, .pinned = true,
-				    .cpu = rt_cpu(0), .run = victim });
+				    .cpu = rt_cpu(0), .run = rt_beat, .arg = &victim });
 	return rt_run();
 }

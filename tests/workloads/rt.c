@@ -124,6 +124,19 @@ void rt_spin(void *unused)
 		;
 }
 
+void rt_beat(void *arg)
+{
+	const struct rt_beat *beat = arg;
+
+	for (uint64_t t = rt_t0() + beat->offset_ns; rt_more(); t = rt_next(t, beat->period_ns)) {
+		rt_sleep_until(t);
+		if (beat->cpu_ns)
+			rt_burn(beat->cpu_ns);
+		else
+			rt_burn_until(t + beat->wall_ns);
+	}
+}
+
 uint64_t rt_t0(void)
 {
 	return rt.t0;

@@ -71,6 +71,14 @@ void rt_burn_until(uint64_t ns);
 void rt_burn(uint64_t cpu_ns);
 void rt_spin(void *unused);
 
+/* A thread that is asleep but for a beat: from t0 + offset on, once a period. */
+struct rt_beat {
+	uint64_t offset_ns, period_ns;
+	uint64_t cpu_ns;	/* burned then; 0: busy until wall_ns behind the beat */
+	uint64_t wall_ns;
+};
+void rt_beat(void *beat);
+
 /* The nth CPU this process may use, counted from the last one. Skips if there is none. */
 int rt_cpu(unsigned int n);
 unsigned int rt_nr_cpus(void);

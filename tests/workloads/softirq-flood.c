@@ -43,16 +43,7 @@ static void flood(void *arg)
 		blow();
 }
 
-static void victim(void *arg)
-{
-	uint64_t t = rt_t0();
-
-	(void)arg;
-	for (; rt_more(); t = rt_next(t, 7300 * RT_US)) {
-		rt_sleep_until(t);
-		rt_burn(20 * RT_US);
-	}
-}
+static struct rt_beat victim = { .period_ns = 7300 * RT_US, .cpu_ns = 20 * RT_US };
 
 static int udp_socket(void)
 {
@@ -103,6 +94,6 @@ int main(int argc, char **argv)
 	rt_start(&(struct rt_spec){ .comm = "udp-flood", .pinned = true, .cpu = rt_cpu(0),
 				    .slice_ns = 50 * RT_MS, .run = flood });
 	rt_start(&(struct rt_spec){ .comm = "v-softirq", .victim = true, .pinned = true,
-				    .cpu = rt_cpu(0), .slice_ns = RT_MS / 10, .run = victim });
+				    .cpu = rt_cpu(0), .slice_ns = RT_MS / 10, .run = rt_beat, .arg = &victim });
 	return rt_run();
 }
