@@ -384,6 +384,7 @@ int sl_bind_format(const char *text, size_t len, const struct sl_event_desc *des
 		b.fields[i].dst = descs[i].offset;
 		b.fields[i].how = SL_BH_FALLBACK;
 		b.fields[i].fallback = descs[i].fallback;
+		b.fields[i].wide = descs[i].wide;
 	}
 	b.nr_fields = i;
 
@@ -495,6 +496,14 @@ static char *strings_alloc(struct sl_bind_strings *s, size_t bytes)
 	return p;
 }
 
+/* A struct of 64-bit members: with room to begin at one of their multiples. */
+static void *wide_alloc(struct sl_bind_strings *s, size_t bytes)
+{
+	char *p = strings_alloc(s, bytes + 7);
+
+	return p ? (void *)(((uintptr_t)p + 7) & ~(uintptr_t)7) : NULL;
+}
+
 void sl_bind_strings_reset(struct sl_bind_strings *s)
 {
 	s->current = s->first;
@@ -526,12 +535,19 @@ static int32_t clamp32(uint64_t v, const struct sl_bind_field *f)
 bool sl_bind_decode(const struct sl_bind *b, const unsigned char *rec, unsigned int len,
 		    struct sl_bind_strings *strings, struct sl_event *ev)
 {
+	size_t wide_bytes = sl_event_wide_bytes(b->kind);
 	const unsigned char *str;
+	char *copy, *wide = NULL;
 	unsigned int i, n;
-	char *copy;
 
 	if (len < b->min_bytes)
 		return false;
+	if (wide_bytes) {
+		wide = wide_alloc(strings, wide_bytes);
+		if (!wide)
+			return false;
+		*sl_event_wide(ev) = wide;
+	}
 	ev->kind = (uint8_t)b->kind;
 	ev->ctx = (uint8_t)sl_load_int(rec + b->common.flags, b->common.flags_bytes, false,
 				       b->swap);
@@ -539,7 +555,7 @@ bool sl_bind_decode(const struct sl_bind *b, const unsigned char *rec, unsigned 
 					      b->swap);
 	for (i = 0; i < b->nr_fields; i++) {
 		const struct sl_bind_field *f = &b->fields[i];
-		char *dst = (char *)ev + f->dst;
+		char *dst = (f->wide ? wide : (char *)ev) + f->dst;
 		uint64_t v = 0;
 
 		if (f->how < SL_BH_COMM && f->how != SL_BH_FALLBACK)

@@ -20,7 +20,7 @@
 #include "event/event.h"
 #include "util/err.h"
 
-#define SL_BIND_FIELDS_MAX 12
+#define SL_BIND_FIELDS_MAX 24
 #define SL_BIND_FLAGS_MAX 32
 #define SL_BIND_STATES 512	/* states below this are looked up, others computed */
 
@@ -45,10 +45,10 @@ enum sl_bind_where {
 struct sl_bind_field {
 	uint16_t src;		/* offset in the record */
 	uint16_t bytes;		/* size in the record */
-	uint16_t dst;		/* offset in struct sl_event */
+	uint16_t dst;		/* offset in struct sl_event, or in what it points to (wide) */
 	uint8_t how;
 	uint8_t where;
-	bool is_signed;
+	bool is_signed, wide;
 	int32_t fallback;
 };
 
@@ -117,7 +117,7 @@ int sl_bind_format(const char *text, size_t len, const struct sl_event_desc *des
 char sl_bind_state(const struct sl_bind *bind, uint64_t state, uint8_t *ret_preempted);
 
 /*
- * Strings of the events of one batch. They live until sl_bind_strings_reset();
+ * Strings and wide payloads of the events of one batch. They live until sl_bind_strings_reset();
  * memory is kept, so that there is no allocation per event after warm-up.
  */
 struct sl_bind_strings {
@@ -131,7 +131,7 @@ void sl_bind_strings_release(struct sl_bind_strings *strings);
 /*
  * Decode one record (behind its ring-buffer header) into all members of *ev but
  * ts_ns and cpu. False: the record does not fit its format (or no memory for a
- * string), *ev is then undefined.
+ * string or a wide payload), *ev is then undefined.
  */
 bool sl_bind_decode(const struct sl_bind *bind, const unsigned char *rec, unsigned int len,
 		    struct sl_bind_strings *strings, struct sl_event *ev);

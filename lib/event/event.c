@@ -13,14 +13,15 @@
 	static const struct sl_field_desc *fields_##KIND(void)                    \
 	{                                                                         \
 		typedef struct sl_ev_##kind self __attribute__((unused));         \
+		typedef struct sl_wide_##kind wide_self __attribute__((unused));  \
 		static const struct sl_field_desc table[] = {                     \
-			__VA_ARGS__ { NULL, SL_FT_I32, 0, false, 0 }              \
+			__VA_ARGS__ { NULL, SL_FT_I32, 0, false, 0, false }       \
 		};                                                                \
 		return table;                                                     \
 	}
 #define SL_EVENT_ALSO(...)
 #define FIELD(f, type, opt, fallback)                                             \
-	{ #f, type, offsetof(struct sl_event, lost) + offsetof(self, f), opt, fallback },
+	{ #f, type, offsetof(struct sl_event, lost) + offsetof(self, f), opt, fallback, false },
 #define COMM(f)	      FIELD(f, SL_FT_COMM, false, 0)
 #define I32(f)	      FIELD(f, SL_FT_I32, false, 0)
 #define I32_OPT(f, d) FIELD(f, SL_FT_I32, true, d)
@@ -29,6 +30,8 @@
 #define I16(f)	      FIELD(f, SL_FT_I16, false, 0)
 #define STATE(f)      FIELD(f, SL_FT_STATE, false, 0)
 #define STR(f)	      FIELD(f, SL_FT_STR, false, 0)
+#define WIDE(kind)
+#define W64(f)	      { #f, SL_FT_U64, offsetof(wide_self, f), false, 0, true },
 #include "event/events.def"
 #undef FIELD
 
@@ -43,8 +46,32 @@ static const char *const kind_name[] = {
 #define I16(f)
 #define STATE(f)
 #define STR(f)
+#define WIDE(kind)
+#define W64(f)
 #include "event/events.def"
 };
+
+/* An empty struct has no bytes in GNU C. */
+static const size_t wide_bytes[SL_EV_NR] = {
+#define SL_EVENT(KIND, kind, system, name, group, doc, ...) [SL_EV_##KIND] = sizeof(struct sl_wide_##kind),
+#define SL_EVENT_ALSO(...)
+#define COMM(f)
+#define I32(f)
+#define I32_OPT(f, d)
+#define U64(f)
+#define PRIO(f)
+#define I16(f)
+#define STATE(f)
+#define STR(f)
+#define WIDE(kind)
+#define W64(f)
+#include "event/events.def"
+};
+
+size_t sl_event_wide_bytes(enum sl_ev_kind kind)
+{
+	return kind < SL_EV_NR ? wide_bytes[kind] : 0;
+}
 
 const struct sl_event_desc sl_event_descs[] = {
 #define SL_EVENT(KIND, kind, system, name, group, doc, ...)                       \
@@ -59,6 +86,8 @@ const struct sl_event_desc sl_event_descs[] = {
 #define I16(f)
 #define STATE(f)
 #define STR(f)
+#define WIDE(kind)
+#define W64(f)
 #include "event/events.def"
 };
 

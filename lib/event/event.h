@@ -26,6 +26,8 @@ enum sl_ev_kind {
 #define I16(f)
 #define STATE(f)
 #define STR(f)
+#define WIDE(kind)
+#define W64(f)
 #include "event/events.def"
 	/*
 	 * Not a tracepoint: events of this CPU between lost.from_ns and ts_ns are
@@ -50,6 +52,21 @@ enum sl_ctx {
 	SL_CTX_BH_OFF = 0x80,
 };
 
+/* What does not fit a payload: struct sl_wide_pick, ... (empty for most kinds). */
+#define SL_EVENT(KIND, kind, system, name, group, doc, fields) struct sl_wide_##kind { fields };
+#define SL_EVENT_ALSO(...)
+#define COMM(f)
+#define I32(f)
+#define I32_OPT(f, d)
+#define U64(f)
+#define PRIO(f)
+#define I16(f)
+#define STATE(f)
+#define STR(f)
+#define WIDE(kind)
+#define W64(f) uint64_t f;
+#include "event/events.def"
+
 /* Payloads: struct sl_ev_switch, struct sl_ev_waking, ... */
 #define SL_EVENT(KIND, kind, system, name, group, doc, fields) struct sl_ev_##kind { fields };
 #define SL_EVENT_ALSO(...)
@@ -61,6 +78,8 @@ enum sl_ctx {
 #define I16(f) int16_t f;
 #define STATE(f) char f; uint8_t f##_preempted;
 #define STR(f) const char *f;
+#define WIDE(kind) const struct sl_wide_##kind *wide;
+#define W64(f)
 #include "event/events.def"
 
 struct sl_ev_lost {
@@ -86,6 +105,8 @@ struct sl_event {
 #define I16(f)
 #define STATE(f)
 #define STR(f)
+#define WIDE(kind)
+#define W64(f)
 #include "event/events.def"
 		struct sl_ev_lost lost;
 	};
@@ -99,9 +120,10 @@ enum sl_field_type { SL_FT_COMM, SL_FT_I32, SL_FT_U64, SL_FT_PRIO, SL_FT_I16, SL
 struct sl_field_desc {
 	const char *name;
 	enum sl_field_type type;
-	uint16_t offset;	/* in struct sl_event */
+	uint16_t offset;	/* in struct sl_event; wide: in what its member `wide` points to */
 	bool optional;
 	int32_t fallback;	/* value when optional and absent */
+	bool wide;
 };
 
 struct sl_event_desc {
@@ -123,6 +145,13 @@ const struct sl_event_desc *sl_event_desc_find(const char *system, const char *n
 const struct sl_event_desc *sl_event_desc_of(enum sl_ev_kind kind);
 /* The tracepoint's name ("sched_switch", ...), or "lost"; of several, the first. */
 const char *sl_event_kind_name(enum sl_ev_kind kind);
+/* Bytes of the struct sl_wide_<kind> that events of this kind point to; 0: none. */
+size_t sl_event_wide_bytes(enum sl_ev_kind kind);
+/* Where an event of such a kind keeps the pointer. */
+static inline const void **sl_event_wide(struct sl_event *ev)
+{
+	return (const void **)((char *)ev + offsetof(struct sl_event, lost));
+}
 /* "core", "base", "irq", "decision", "meta" */
 const char *sl_event_group_name(enum sl_ev_group group);
 

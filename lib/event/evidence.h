@@ -80,6 +80,7 @@ enum sl_queue_flags {
 	SL_QUEUE_HAS_BANDWIDTH = 1 << 2, /* a quota is set for it */
 	SL_QUEUE_FLAT = 1 << 3,		/* the kernel has one flat fair runqueue */
 	SL_QUEUE_NO_MIN_SLICE = 1 << 4,	/* min_slice could not be read */
+	SL_QUEUE_AVG = 1 << 5,		/* zero_vruntime is the average V itself, with the running entity in it */
 };
 
 #endif

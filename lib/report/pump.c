@@ -111,7 +111,7 @@ static int run_single(struct sl_pump *pump, struct sl_err *err)
 	return ret ? ret : nr;
 }
 
-/* Give the batch strings of its own: the source reuses its memory for the next one. */
+/* Give the batch strings and wide payloads of its own: the source reuses its memory for the next one. */
 static int keep_strings(struct slot *s)
 {
 	size_t need = 0, at = 0;
@@ -121,8 +121,18 @@ static int keep_strings(struct slot *s)
 		for (i = 0; i < s->nr; i++) {
 			struct sl_event *ev = &s->events[i];
 			const char **str[2] = { NULL, NULL };
+			size_t wide = sl_event_wide_bytes((enum sl_ev_kind)ev->kind);
 			unsigned int k;
 
+			if (wide) {
+				need += pass ? 0 : wide + 7;
+				at = (at + 7) & ~(size_t)7;
+				if (pass) {
+					memcpy(s->strings + at, *sl_event_wide(ev), wide);
+					*sl_event_wide(ev) = s->strings + at;
+					at += wide;
+				}
+			}
 			if (ev->kind == SL_EV_META) {
 				str[0] = &ev->meta.key;
 				str[1] = &ev->meta.value;

@@ -77,7 +77,7 @@ static bool take(struct sl_cpu_fair *f, uint64_t now_ns)
 	return false;
 }
 
-static struct sl_task_fair *fair_of(struct sl_task *t)
+struct sl_task_fair *sl_decision_task(struct sl_task *t)
 {
 	if (!t->fair)
 		t->fair = calloc(1, sizeof(*t->fair));
@@ -92,17 +92,19 @@ static void note_lag(struct sl_task_fair *tf, const struct sl_block *own, enum s
 
 int sl_decision_waking(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns)
 {
-	if (t->fair)
+	if (t->fair) {
 		t->fair->was_delayed = false;
+		sl_told_forget(&t->fair->told);
+	}
 	if (!take(f, now_ns) || !f->lone.known)
 		return 0;
-	if (!fair_of(t))
+	if (!sl_decision_task(t))
 		return -ENOMEM;
 	t->fair->was_delayed = f->lone.flags & SL_ENTITY_DELAYED;
 	return 0;
 }
 
-static void forget(struct sl_task *t)
+void sl_decision_forget(struct sl_task *t)
 {
 	unsigned int i;
 
@@ -111,23 +113,21 @@ static void forget(struct sl_task *t)
 	t->fair->ns = 0;
 	t->fair->wakeup.ns = 0;
 	t->fair->after.known = false;
+	t->fair->off_until_ns = 0;
+	t->fair->select.pid = 0;
+	t->fair->energy.chosen_ns = 0;
 	for (i = 0; i < SL_STAYS_MAX; i++)
 		t->fair->stays[i].known = false;
 }
 
-static unsigned int stay_of(const struct sl_task *t)
-{
-	return t->nr_pieces ? t->nr_pieces - 1u : 0;
-}
-
 int sl_decision_moved(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns)
 {
-	unsigned int stay = stay_of(t);
+	unsigned int stay = sl_decision_stay(t);
 	struct sl_entity *e;
 
 	if (!take(f, now_ns) || !f->lone.known || f->lone.pid != t->tid || stay >= SL_STAYS_MAX)
 		return 0;
-	if (!fair_of(t))
+	if (!sl_decision_task(t))
 		return -ENOMEM;
 	e = &t->fair->stays[stay];
 	if (e->known)
@@ -141,7 +141,7 @@ int sl_decision_moved(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns)
 
 int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns)
 {
-	unsigned int stay = stay_of(t), i;
+	unsigned int stay = sl_decision_stay(t), i;
 	const struct sl_entity *next;
 	struct sl_task_fair *tf;
 
@@ -150,7 +150,7 @@ int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_n
 	next = &f->blocks[0].by_role[SL_ROLE_NEXT];
 	if (!next->known || next->pid != t->tid)
 		return 0;
-	tf = fair_of(t);
+	tf = sl_decision_task(t);
 	if (!tf)
 		return -ENOMEM;
 	if (tf->stays[stay].known) {
@@ -177,10 +177,10 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 	struct sl_task_fair *tf;
 	unsigned int i;
 
-	forget(t);
+	sl_decision_forget(t);
 	if (!take(f, now_ns) || !f->nr_blocks || !f->blocks[0].by_role[SL_ROLE_WAKEE].known)
 		return 0;
-	tf = fair_of(t);
+	tf = sl_decision_task(t);
 	if (!tf)
 		return -ENOMEM;
 	tf->ns = now_ns;
@@ -214,6 +214,8 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 		tf->wakeup.at.curr = b->by_role[SL_ROLE_CURR];
 		tf->wakeup.at.best = b->by_role[SL_ROLE_BEST];
 		tf->wakeup.at.prev.known = false;
+		tf->wakeup.at.why = -1;
+		tf->wakeup.event = SL_EV_WAKEUP;
 	}
 	tf->stays[0] = tf->entities[0];
 	if (f->blocks[0].by_role[SL_ROLE_CURR].known) {
@@ -248,8 +250,8 @@ static int note_prev(struct sl_cpu_fair *f, struct sl_task *prev, unsigned int n
 	struct sl_task_fair *tf;
 	unsigned int i;
 
-	forget(prev);
-	tf = fair_of(prev);
+	sl_decision_forget(prev);
+	tf = sl_decision_task(prev);
 	if (!tf)
 		return -ENOMEM;
 	if (f->lone.known && f->lone.pid == prev->tid && !(f->lone.flags & SL_ENTITY_ON_RQ)) {
@@ -328,8 +330,8 @@ static struct sl_decision *ring_put(struct sl_cpu_fair *f, uint64_t oldest_ns)
 }
 
 /* A decision of which no queue is shown. */
-static int put_plain(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t occupant,
-		     unsigned int cpu, uint64_t oldest_ns, uint64_t now_ns)
+static int put_plain(struct sl_cpu_fair *f, enum sl_decision_kind kind, enum sl_ev_kind event,
+		     uint32_t occupant, unsigned int cpu, uint64_t oldest_ns, uint64_t now_ns)
 {
 	struct sl_decision *d = ring_put(f, oldest_ns);
 
@@ -340,7 +342,31 @@ static int put_plain(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 		.task = occupant,
 		.cpu = (uint16_t)cpu,
 		.kind = (uint8_t)kind,
+		.event = (uint8_t)event,
 	};
+	return 0;
+}
+
+static struct sl_level *add_to_levels(struct sl_cpu_fair *f)
+{
+	struct sl_level *l = &f->levels[f->levels_nr++ & (2 * f->ring_mask + 1)];
+
+	if (f->levels_nr - f->levels_first > 2ull * f->ring_mask + 2)
+		f->levels_first++;
+	return l;
+}
+
+int sl_decision_put(struct sl_cpu_fair *f, const struct sl_decision *head, const struct sl_level *level,
+		    uint64_t oldest_ns)
+{
+	struct sl_decision *d = ring_put(f, oldest_ns);
+
+	if (!d)
+		return -ENOMEM;
+	*d = *head;
+	d->first_level = f->levels_nr;
+	d->nr_levels = 1;
+	*add_to_levels(f) = *level;
 	return 0;
 }
 
@@ -396,10 +422,10 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	int32_t buddy;
 
 	if (prev && !taken)
-		forget(prev);
+		sl_decision_forget(prev);
 	if (!taken)	/* what was decided before a pick does not hold after it */
 		return f && f->ring && kind == SL_DECISION_PICK ?
-			       put_plain(f, kind, occupant, f->cpu, oldest_ns, now_ns) : 0;
+			       put_plain(f, kind, SL_EV_SWITCH, occupant, f->cpu, oldest_ns, now_ns) : 0;
 	stop = pending_stop(f);
 	if (stop && kind == SL_DECISION_TICK && stop->task == occupant)
 		return 0;
@@ -423,7 +449,7 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	nr = nr ? nr : i;
 	if (!nr)
 		return f->ring && kind == SL_DECISION_PICK ?
-			       put_plain(f, kind, occupant, f->cpu, oldest_ns, now_ns) : 0;
+			       put_plain(f, kind, SL_EV_SWITCH, occupant, f->cpu, oldest_ns, now_ns) : 0;
 	d = ring_put(f, oldest_ns);
 	if (!d)
 		return -ENOMEM;
@@ -435,17 +461,18 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 	d->task = occupant;
 	d->cpu = f->cpu;
 	d->kind = (uint8_t)kind;
+	d->event = kind == SL_DECISION_PICK ? SL_EV_SWITCH : kind == SL_DECISION_TICK ? SL_EV_TICK : SL_EV_PICKED_AGAIN;
 	d->nr_levels = (uint8_t)nr;
 	for (i = 0; i < nr; i++) {
 		const struct sl_block *b = &f->blocks[i];
-		struct sl_level *l = level_at(f, f->levels_nr++);
+		struct sl_level *l = add_to_levels(f);
 
-		if (f->levels_nr - f->levels_first > 2ull * f->ring_mask + 2)
-			f->levels_first++;
 		l->queue = b->queue;
 		l->curr = b->by_role[role];
 		l->best = b->by_role[SL_ROLE_BEST];
 		l->prev = b->by_role[SL_ROLE_PREV];
+		l->why = -1;
+		l->best_delayed = false;
 		l->kept = kind == SL_DECISION_PICK && last && ran_in(f, last, l);
 		l->was_buddy = kind == SL_DECISION_PICK && !i && buddy > 0 && l->curr.pid == buddy;
 	}
@@ -453,15 +480,15 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 }
 
 int sl_decision_stop(struct sl_cpu_fair **target, struct sl_cpu_fair *f, bool lazily, uint32_t occupant,
-		     unsigned int cpu, uint64_t oldest_ns, uint64_t now_ns)
+		     const struct sl_event *ev, uint64_t oldest_ns)
 {
-	int32_t buddy = take(f, now_ns) && f->nr_blocks ? f->blocks[0].queue.buddy : 0;
+	int32_t buddy = take(f, ev->ts_ns) && f->nr_blocks ? f->blocks[0].queue.buddy : 0;
 
 	if (!*target)
 		*target = calloc(1, sizeof(**target));
 	if (!*target ||
-	    put_plain(*target, lazily ? SL_DECISION_STOP_LAZILY : SL_DECISION_STOP, occupant, cpu,
-		      oldest_ns, now_ns))
+	    put_plain(*target, lazily ? SL_DECISION_STOP_LAZILY : SL_DECISION_STOP, (enum sl_ev_kind)ev->kind,
+		      occupant, ev->cpu, oldest_ns, ev->ts_ns))
 		return -ENOMEM;
 	last_of(*target)->buddy = buddy;
 	return 0;

@@ -33,6 +33,8 @@ struct sl_level {
 	struct sl_entity curr;		/* runs, or was picked */
 	struct sl_entity best;		/* the earliest deadline of those eligible, where before curr's */
 	struct sl_entity prev;		/* picks: stopped, and is queued here */
+	int8_t why;			/* the kernel's own word (event/told.h); -1: it did not say */
+	bool best_delayed;		/* told: a pick would dequeue best and go on */
 	bool kept;			/* picks: curr, a group, ran before as well: only its task changed */
 	bool was_buddy;			/* picks: curr was the next buddy when the one before was asked to stop */
 };
@@ -44,10 +46,53 @@ struct sl_decision {
 	int32_t buddy;			/* requests to stop: the queue's next buddy; 0 none, or not known */
 	uint16_t cpu;			/* that recorded it */
 	uint8_t kind;			/* enum sl_decision_kind */
+	uint8_t event;			/* enum sl_ev_kind that told it */
 	uint8_t nr_levels;		/* of the running task's hierarchy, from its own queue to the root's */
 };
 
 #define SL_STAYS_MAX 8
+#define SL_THROTTLED_MAX 16
+
+/* The preemption check of a wakeup. */
+struct sl_wakeup_check {
+	uint64_t ns;			/* 0: none, or no fair task ran there */
+	uint32_t task;			/* as in struct sl_decision */
+	uint16_t cpu;
+	uint8_t event;			/* as in struct sl_decision */
+	uint8_t level;			/* of the woken task's hierarchy: where both had an entity */
+	struct sl_level at;
+};
+
+#define SL_ENERGY_CANDIDATES_MAX 16
+
+/* What energy-aware scheduling compared for a task. */
+struct sl_told_energy {
+	uint64_t chosen_ns;		/* 0: it has not chosen */
+	struct sl_ev_energy_choice choice;
+	uint32_t nr;			/* candidates ever; the first ones are kept */
+	struct {
+		uint64_t cost;
+		int32_t cpu, fits;
+	} candidates[SL_ENERGY_CANDIDATES_MAX];
+};
+
+/* What the kernel told of a task on its way to a queue. */
+struct sl_told_queueing {
+	uint64_t placed_ns, checked_ns, selected_ns; /* 0: not told */
+	struct sl_entity placed;	/* sched_place_entity */
+	int64_t lag, placed_lag;	/* its lag when it left the queue, and what was given back */
+	bool was_delayed;
+	struct sl_entity own;		/* sched_wakeup_preempt */
+	struct sl_wakeup_check check;
+	struct sl_ev_select select;	/* sched_select_task_rq_fair */
+	struct sl_told_energy energy;
+};
+
+static inline void sl_told_forget(struct sl_told_queueing *told)
+{
+	told->placed_ns = told->checked_ns = told->selected_ns = 0;
+	told->energy.chosen_ns = told->energy.nr = 0;
+}
 
 /*
  * What a waiting task brings to decisions. It stays on one queue after the other; where
@@ -63,13 +108,12 @@ struct sl_task_fair {
 	struct sl_entity entities[SL_FAIR_LEVELS_MAX]; /* its own, and the groups' above it, at ns */
 	int64_t lag;			/* V of its own queue - vruntime */
 	bool lag_known;
-	struct {			/* the preemption check of its wakeup */
-		uint64_t ns;		/* 0: none, or no fair task ran there */
-		uint32_t task;		/* as in struct sl_decision */
-		uint16_t cpu;
-		uint8_t level;		/* of the woken task's hierarchy: where both had an entity */
-		struct sl_level at;
-	} wakeup;
+	struct sl_wakeup_check wakeup;
+	struct sl_told_queueing told;	/* of the wakeup that goes on */
+	struct sl_ev_select select;	/* of its wakeup; pid 0: not told */
+	struct sl_told_energy energy;	/* the same; chosen_ns 0: not told */
+	uint64_t off_until_ns;		/* it was taken off its queue when it stopped, and put back then; 0: not */
+	uint64_t off_cgroup;		/* the group whose bandwidth was used up there; 0: not known */
 	/* its last sleep */
 	int64_t sleep_lag;		/* lag at its dequeue */
 	bool sleep_lag_known;
@@ -88,6 +132,15 @@ struct sl_cpu_fair {
 	unsigned int nr_blocks;
 	struct sl_block blocks[2 * SL_FAIR_LEVELS_MAX];
 	struct sl_entity lone;		/* an entity off every queue, or without one */
+	struct {			/* a pick whose sched_switch has not come */
+		uint64_t ns;		/* 0: none */
+		struct sl_level level;
+		struct sl_entity prev;	/* ran, and is still queued; or not known */
+	} told;
+	struct {			/* groups that were without bandwidth here, latest */
+		uint64_t cgroup;	/* 0: free */
+		uint64_t since_ns, until_ns; /* until SL_TIME_NONE: they still are */
+	} throttled[SL_THROTTLED_MAX];
 	uint64_t looked_vruntime;	/* of the running entity when a wakeup last looked at it */
 	int32_t looked_pid;
 
@@ -99,6 +152,18 @@ struct sl_cpu_fair {
 };
 
 void sl_cpu_fair_free(struct sl_cpu_fair *f);	/* NULL is fine */
+
+/* For sched/told.c: t's part, made when there is none (NULL: no memory); that it waits nowhere. */
+struct sl_task_fair *sl_decision_task(struct sl_task *t);
+void sl_decision_forget(struct sl_task *t);
+/* The stay, by piece of the wait, that t is in now: below SL_STAYS_MAX, or not kept. */
+static inline unsigned int sl_decision_stay(const struct sl_task *t)
+{
+	return t->nr_pieces ? t->nr_pieces - 1u : 0;
+}
+/* A decision with one level into f's ring; head says all but where the level lies. */
+int sl_decision_put(struct sl_cpu_fair *f, const struct sl_decision *head, const struct sl_level *level,
+		    uint64_t oldest_ns);
 
 /* Collect; *f is made when NULL. 0 or -ENOMEM. */
 int sl_snapshot_queue(struct sl_cpu_fair **f, const struct sl_event *ev);
@@ -118,7 +183,7 @@ int sl_decision_moved(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns)
 int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_ns);
 /* The running task of *target's CPU was asked to stop, on CPU `cpu`, whose snapshots are f. */
 int sl_decision_stop(struct sl_cpu_fair **target, struct sl_cpu_fair *f, bool lazily, uint32_t occupant,
-		     unsigned int cpu, uint64_t oldest_ns, uint64_t now_ns);
+		     const struct sl_event *ev, uint64_t oldest_ns);
 /*
  * A pick, a repeated pick or a tick on this CPU, whose running task is `occupant`.
  * prev, for picks: the task that stopped (it may wait or sleep from now on).

@@ -47,6 +47,9 @@ bool sl_eevdf_eligible(const struct sl_fair_queue *q, const struct sl_entity *cu
 {
 	__int128 avg, load;
 
+	/* avg >= key * load holds for whole numbers just when key <= floor(avg / load). */
+	if (q->flags & SL_QUEUE_AVG)
+		return !sl_vtime_before(q->zero_vruntime, vruntime);
 	sums(q, curr, &avg, &load);
 	return avg >= (int64_t)(vruntime - q->zero_vruntime) * load;
 }
@@ -55,6 +58,8 @@ uint64_t sl_eevdf_avg(const struct sl_fair_queue *q, const struct sl_entity *cur
 {
 	__int128 avg, load;
 
+	if (q->flags & SL_QUEUE_AVG)
+		return q->zero_vruntime;
 	sums(q, curr, &avg, &load);
 	if (load <= 0)
 		return q->zero_vruntime;

@@ -13,7 +13,7 @@
 
 #include "util/time.h"
 
-#define MAX_FIELDS    16
+#define MAX_FIELDS    24
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static struct text_task *task_find(struct text_parser *p, int32_t pid)
@@ -114,7 +114,7 @@ struct fill { /* an event being built */
 
 static void *field_ptr(struct sl_event *event, const struct sl_field_desc *field)
 {
-	return (char *)event + field->offset;
+	return (field->wide ? (char *)*sl_event_wide(event) : (char *)event) + field->offset;
 }
 
 static const struct sl_field_desc *find_field(const struct fill *fill, const char *name)
@@ -141,20 +141,24 @@ static int32_t get_i32(const struct fill *fill, const char *name)
 	return field ? *(int32_t *)field_ptr(fill->event, field) : -1;
 }
 
-static int keep_string(struct text_parser *p, const char *value, const char **ret)
+/* The text frees it. */
+static int keep(struct text_parser *p, void *memory)
 {
 	struct sl_text *text = p->text;
-	char *copy;
 
-	if (!sl_text_grow(&text->strings, text->nr_strings, &text->max_strings,
-			  sizeof(*text->strings)))
+	if (!memory || !sl_text_grow(&text->strings, text->nr_strings, &text->max_strings,
+				     sizeof(*text->strings))) {
+		free(memory);
 		return sl_text_no_memory(p);
-	copy = strdup(value);
-	if (!copy)
-		return sl_text_no_memory(p);
-	text->strings[text->nr_strings++] = copy;
-	*ret = copy;
+	}
+	text->strings[text->nr_strings++] = memory;
 	return 0;
+}
+
+static int keep_string(struct text_parser *p, const char *value, const char **ret)
+{
+	*ret = strdup(value);
+	return keep(p, (void *)*ret);
 }
 
 static int set_field(struct text_parser *p, struct fill *fill, const struct sl_field_desc *field,
@@ -460,6 +464,14 @@ int sl_text_event(struct text_parser *p, const struct text_line *line, struct sl
 		return sl_text_fail(p, "unknown event '%.40s'", word.value);
 	event->kind = (uint8_t)desc->kind;
 	fill.fields = desc->fields();
+	if (sl_event_wide_bytes(desc->kind)) {
+		void *wide = calloc(1, sl_event_wide_bytes(desc->kind));
+
+		*sl_event_wide(event) = wide;
+		err = keep(p, wide);
+		if (err)
+			return err;
+	}
 	err = set_fields(p, &fill, pos);
 	if (err)
 		return err;

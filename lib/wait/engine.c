@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "wait/decisions.h"
 
 const char *sl_discard_name(enum sl_discard discard)
 {
@@ -51,15 +52,6 @@ void sl_engine_release(struct sl_engine *e)
 	e->nr_gaps = 0;
 }
 
-static struct sl_task *task_of(struct sl_engine *e, int32_t tid)
-{
-	struct sl_task *t = sl_tasks_get(&e->tasks, tid);
-
-	if (!t)
-		e->error = -ENOMEM;
-	return t;
-}
-
 static enum sl_waker_context context_of(uint8_t ctx)
 {
 	if (ctx & SL_CTX_NMI)
@@ -102,53 +94,12 @@ static bool waking_not_asleep(struct sl_engine *e, struct sl_task *t, uint64_t n
 	return true;
 }
 
-/* ---- snapshots of the fair class ---- */
-
-static uint32_t occupant_of(const struct sl_engine *e, int cpu)
-{
-	const struct sl_cpu *c = cpu >= 0 ? e->cpus.at[cpu] : NULL;
-
-	return c && c->curr ? c->curr->index : UINT32_MAX;
-}
-
-static void no_memory_if(struct sl_engine *e, int ret)
-{
-	if (ret)
-		e->error = ret;
-}
-
-static void on_snapshot(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
-{
-	if (!e->want_causes)
-		return;
-	e->has_snapshots = true;
-	no_memory_if(e, ev->kind == SL_EV_QUEUE ? sl_snapshot_queue(&c->fair, ev)
-						: sl_snapshot_entity(&c->fair, ev));
-}
-
-/* The scheduler, or the tick, looked at the running task and let it go on. */
-static void on_kept_running(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
-{
-	enum sl_decision_kind kind = SL_DECISION_TICK;
-
-	if (!e->want_causes)
-		return;
-	if (ev->kind == SL_EV_PICKED_AGAIN) {
-		kind = SL_DECISION_PICK_AGAIN;
-		c->lazy.ns = c->hard.ns = SL_TIME_NONE;	/* what was asked for has been done */
-		c->asked = false;
-	}
-	if (e->has_snapshots && c->curr)
-		no_memory_if(e, sl_decision_made(c->fair, kind, c->curr->index, NULL,
-						 c->oldest_queued_ns, ev->ts_ns));
-}
-
 /* ---- wakeups ---- */
 
 static inline void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_waking *w = &ev->waking;
-	struct sl_task *t = task_of(e, w->pid);
+	struct sl_task *t = sl_engine_task(e, w->pid);
 
 	if (SL_UNLIKELY(!t))
 		return;
@@ -169,13 +120,13 @@ static inline void on_waking(struct sl_engine *e, struct sl_cpu *c, const struct
 	t->wait_kind = SL_WAIT_WAKE;
 	t->waking_ns = ev->ts_ns;
 	t->queued_ns = SL_TIME_NONE;
-	t->waker = SL_LIKELY(c->curr_tid == ev->common_pid) ? c->curr : task_of(e, ev->common_pid);
+	t->waker = SL_LIKELY(c->curr_tid == ev->common_pid) ? c->curr : sl_engine_task(e, ev->common_pid);
 	t->waker_cpu = (int16_t)ev->cpu;
 	t->waker_context = (uint8_t)context_of(ev->ctx);
 	t->prev_cpu = (int16_t)((uint32_t)w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
 	t->wake_cpu = -1;
 	if (SL_UNLIKELY(e->has_snapshots))
-		no_memory_if(e, sl_decision_waking(c->fair, t, ev->ts_ns));
+		sl_no_memory_if(e, sl_decision_waking(c->fair, t, ev->ts_ns));
 }
 
 /* sched_wakeup of a task that no sched_waking announced: false when no wait begins. */
@@ -233,7 +184,7 @@ static inline void on_wakeup(struct sl_engine *e, struct sl_cpu *c, const struct
 	struct sl_task *t = e->woken;
 
 	if (!t || t->tid != w->pid)
-		t = task_of(e, w->pid);
+		t = sl_engine_task(e, w->pid);
 	if (SL_UNLIKELY(!t))
 		return;
 	if (SL_UNLIKELY(t->state != SL_TASK_WAKING || !w->success) && !wakeup_unannounced(e, t, ev))
@@ -243,7 +194,7 @@ static inline void on_wakeup(struct sl_engine *e, struct sl_cpu *c, const struct
 	if (SL_LIKELY((uint32_t)w->target_cpu < SL_CPU_MAX))
 		t->wake_cpu = (int16_t)w->target_cpu;
 	if (SL_UNLIKELY(e->has_snapshots))	/* before it is queued: placement looks at its slice */
-		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->wake_cpu), ev->ts_ns));
+		sl_decisions_queued(e, c, t, ev->ts_ns);
 	sl_queue_open(e, t, SL_WAIT_WAKE, t->wake_cpu, ev->ts_ns);
 }
 
@@ -312,7 +263,7 @@ static void on_newtask(struct sl_engine *e, struct sl_cpu *c, const struct sl_ev
 {
 	const uint64_t clone_thread = 0x10000;	/* CLONE_THREAD */
 	struct sl_task *parent = c->curr && c->curr->tid == ev->common_pid
-					 ? c->curr : task_of(e, ev->common_pid);
+					 ? c->curr : sl_engine_task(e, ev->common_pid);
 	struct sl_task *t = on_birth(e, parent, ev->newtask.pid, ev->newtask.comm, ev->ts_ns);
 
 	if (t && t->tgid < 0) {
@@ -327,7 +278,7 @@ static void on_newtask(struct sl_engine *e, struct sl_cpu *c, const struct sl_ev
 static void on_wakeup_new(struct sl_engine *e, struct sl_cpu *c, const struct sl_event *ev)
 {
 	const struct sl_ev_wakeup_new *w = &ev->wakeup_new;
-	struct sl_task *t = task_of(e, w->pid);
+	struct sl_task *t = sl_engine_task(e, w->pid);
 
 	if (!t || w->pid == 0)
 		return;
@@ -344,7 +295,7 @@ static void on_wakeup_new(struct sl_engine *e, struct sl_cpu *c, const struct sl
 	t->waker_context = SL_WAKER_UNKNOWN;
 	t->wake_cpu = (int16_t)(w->target_cpu >= 0 && w->target_cpu < SL_CPU_MAX ? w->target_cpu : -1);
 	if (e->has_snapshots)
-		no_memory_if(e, sl_decision_wakeup(c->fair, t, occupant_of(e, t->wake_cpu), ev->ts_ns));
+		sl_decisions_queued(e, c, t, ev->ts_ns);
 	sl_queue_open(e, t, SL_WAIT_FORK, t->wake_cpu, ev->ts_ns);
 }
 
@@ -355,12 +306,12 @@ static void on_migrate(struct sl_engine *e, struct sl_cpu *c, const struct sl_ev
 
 	if (m->pid == 0 || m->dest_cpu < 0 || m->dest_cpu >= SL_CPU_MAX)
 		return;
-	t = task_of(e, m->pid);
+	t = sl_engine_task(e, m->pid);
 	if (!t)
 		return;
 	if (t->state == SL_TASK_QUEUED) {
 		if (e->has_snapshots)
-			no_memory_if(e, sl_decision_moved(c->fair, t, ev->ts_ns));
+			sl_no_memory_if(e, sl_decision_moved(c->fair, t, ev->ts_ns));
 		sl_queue_move(e, t, m->dest_cpu, ev->ts_ns);
 	} else if (t->state == SL_TASK_WAKING || t->flags & SL_TASK_WAKING_PENDING)
 		t->wake_cpu = (int16_t)m->dest_cpu;
@@ -380,7 +331,7 @@ static void meet_cpu(struct sl_engine *e, struct sl_cpu *c, const struct sl_even
 		return;
 	if (first)
 		c->first_ns = ev->ts_ns;
-	t = task_of(e, ev->kind == SL_EV_SWITCH ? ev->switched.prev_pid : ev->common_pid);
+	t = sl_engine_task(e, ev->kind == SL_EV_SWITCH ? ev->switched.prev_pid : ev->common_pid);
 	if (!t)
 		return;
 	c->curr = t;
@@ -505,9 +456,9 @@ static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct
 	if (SL_UNLIKELY(!prev || prev->tid != s->prev_pid)) {
 		if (prev)
 			missed_switch(e, c, now_ns);
-		prev = task_of(e, s->prev_pid);
+		prev = sl_engine_task(e, s->prev_pid);
 	}
-	next = task_of(e, s->next_pid);
+	next = sl_engine_task(e, s->next_pid);
 	if (SL_UNLIKELY(!prev || !next))
 		return;
 	if (SL_UNLIKELY(c->task_slot == SL_SLOT_LOST && c->curr) && e->want_causes)
@@ -516,7 +467,7 @@ static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct
 	sl_task_set_prio(next, s->next_prio);
 	if (next->tid) {
 		if (SL_UNLIKELY(e->has_snapshots) && next->state == SL_TASK_QUEUED)
-			no_memory_if(e, sl_decision_arrived(c->fair, next, now_ns));
+			sl_decisions_arrived(e, c, next, now_ns);
 		if (SL_LIKELY(next->state == SL_TASK_QUEUED))
 			sl_queue_close(e, next, c, now_ns);
 		else
@@ -540,8 +491,7 @@ static inline void on_switch(struct sl_engine *e, struct sl_cpu *c, const struct
 		return;
 	switch_account(e, c, next, now_ns);
 	if (SL_UNLIKELY(e->has_snapshots))
-		no_memory_if(e, sl_decision_made(c->fair, SL_DECISION_PICK, next->index,
-						 prev->tid ? prev : NULL, c->oldest_queued_ns, now_ns));
+		sl_decisions_switched(e, c, next, prev->tid ? prev : NULL, now_ns);
 }
 
 static void keep_gap(struct sl_engine *e, const struct sl_event *ev)
@@ -599,17 +549,6 @@ static void irq_change(struct sl_engine *e, struct sl_cpu *c, const struct sl_ev
 	sl_cpu_change(&e->cpus, c, ev->ts_ns, slot, (enum sl_ev_kind)ev->kind);
 }
 
-static void note_resched(struct sl_cpu *c, struct sl_resched *r, const struct sl_event *ev)
-{
-	if (r->ns != SL_TIME_NONE || !c->curr || c->task_slot == SL_SLOT_IDLE)
-		return;
-	sl_cpu_advance(c, ev->ts_ns);
-	r->ns = ev->ts_ns;
-	r->irq_ns = c->sums[SL_SLOT_IRQ] + c->sums[SL_SLOT_SOFTIRQ];
-	r->kind = ev->kind;
-	c->asked = true;
-}
-
 /*
  * The flags of an event are those of the task that runs there.  When one is gone without a switch,
  * schedule() has cleared both (clear_tsk_need_resched(), 6.18) and picked the same task again: the
@@ -624,18 +563,9 @@ static void note_flags(struct sl_cpu *c, const struct sl_event *ev)
 		c->lazy.ns = SL_TIME_NONE;
 	c->asked = c->lazy.ns != SL_TIME_NONE || c->hard.ns != SL_TIME_NONE;
 	if (ev->ctx & SL_CTX_NEED_RESCHED)
-		note_resched(c, &c->hard, ev);
+		sl_resched_note(c, &c->hard, ev);
 	else if (ev->ctx & SL_CTX_NEED_RESCHED_LAZY)
-		note_resched(c, &c->lazy, ev);
-}
-
-/*
- * Where events tell when a request begins (need_resched) and when it is over (picked_again,
- * sched_switch), the flags add nothing; the bpf backend cannot always read them.
- */
-static bool has_resched_events(const struct sl_engine *e)
-{
-	return e->has_snapshots && e->seen[SL_EV_NEED_RESCHED];
+		sl_resched_note(c, &c->lazy, ev);
 }
 
 /* Priority inheritance: a running task's CPU changes class with it. */
@@ -648,26 +578,6 @@ static void on_new_prio(struct sl_engine *e, struct sl_task *t, const struct sl_
 		return;
 	c->task_slot = (uint8_t)sl_slot_of_class((enum sl_class)t->sched_class);
 	irq_change(e, c, ev);
-}
-
-static void on_need_resched(struct sl_engine *e, const struct sl_event *ev)
-{
-	const struct sl_ev_need_resched *n = &ev->need_resched;
-	struct sl_cpu *c;
-
-	if (n->cpu < 0 || n->cpu >= SL_CPU_MAX || !e->want_causes)
-		return;
-	c = sl_cpus_get(&e->cpus, (unsigned int)n->cpu, ev->ts_ns);
-	if (!c)
-		return;
-	/* __resched_curr() says nothing of a request that is pending: an older one is over. */
-	c->hard.ns = SL_TIME_NONE;
-	if (n->tif)
-		c->lazy.ns = SL_TIME_NONE;
-	note_resched(c, n->tif ? &c->lazy : &c->hard, ev);
-	if (e->has_snapshots && c->curr)
-		no_memory_if(e, sl_decision_stop(&c->fair, e->cpus.at[ev->cpu]->fair, n->tif != 0,
-						 c->curr->index, ev->cpu, c->oldest_queued_ns, ev->ts_ns));
 }
 
 /* A task that ends has run: whatever we believe it waits for, its switch-in was missed. */
@@ -730,7 +640,7 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 			return;
 	}
 	if (SL_UNLIKELY((ev->ctx & (SL_CTX_NEED_RESCHED | SL_CTX_NEED_RESCHED_LAZY)) || c->asked) &&
-	    e->want_causes && ev->kind != SL_EV_SWITCH && !has_resched_events(e))
+	    e->want_causes && ev->kind != SL_EV_SWITCH && !sl_has_resched_events(e))
 		note_flags(c, ev);
 
 	switch ((enum sl_ev_kind)ev->kind) {
@@ -757,12 +667,12 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 		on_newtask(e, c, ev);
 		break;
 	case SL_EV_RENAME:
-		t = task_of(e, ev->rename.pid);
+		t = sl_engine_task(e, ev->rename.pid);
 		if (t)
 			sl_task_set_comm(t, ev->rename.newcomm);
 		break;
 	case SL_EV_PI_SETPRIO:
-		t = task_of(e, ev->pi_setprio.pid);
+		t = sl_engine_task(e, ev->pi_setprio.pid);
 		if (t)
 			on_new_prio(e, t, ev);
 		break;
@@ -788,19 +698,24 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 		c->softirq_depth = 0;
 		irq_change(e, c, ev);
 		break;
-	case SL_EV_NEED_RESCHED:
-		on_need_resched(e, ev);
-		break;
 	case SL_EV_LOST:
 		on_lost(e, c, ev);
 		break;
+	case SL_EV_NEED_RESCHED:
 	case SL_EV_QUEUE:
 	case SL_EV_ENTITY:
-		on_snapshot(e, c, ev);
-		break;
 	case SL_EV_PICKED_AGAIN:
 	case SL_EV_TICK:
-		on_kept_running(e, c, ev);
+	case SL_EV_WAKEUP_PREEMPT:
+	case SL_EV_PICK:
+	case SL_EV_PLACE:
+	case SL_EV_SELECT:
+	case SL_EV_THROTTLE:
+	case SL_EV_UNTHROTTLE:
+	case SL_EV_ENERGY:
+	case SL_EV_ENERGY_CHOICE:
+	case SL_EV_RESCHED_FAIR:
+		sl_decisions_apply(e, c, ev);
 		break;
 	case SL_EV_EXIT:	/* get_context() knows it; the final switch has state X or Z */
 	case SL_EV_EXEC:	/* the new name comes with task_rename and the next switch */

@@ -124,9 +124,69 @@ static struct sl_verdict compare(const struct sl_level *l, const struct sl_entit
 	}
 	if (l->was_buddy && curr_eligible) {	/* nothing else explains that it was picked */
 		v.cause = SL_CAUSE_BUDDY;
-		v.confidence = SL_CONF_DERIVED;
+		v.confidence = l->why >= 0 ? SL_CONF_EXACT : SL_CONF_DERIVED;
 	}
 	return v;
+}
+
+/* Of a comparison with `best`, which a pick would have dequeued: who had come next is not known. */
+static void doubt_best(const struct sl_level *l, struct sl_verdict *v, const struct sl_fair_decision *r)
+{
+	if (v->cause == SL_CAUSE_LATER_DEADLINE && l->best_delayed && r->rival_tid == l->best.pid)
+		v->confidence = SL_CONF_DERIVED;
+}
+
+/*
+ * The kernel said why its check did not preempt, or that it did. Where its reason is a
+ * comparison, that is made again: it tells by how much, and which of two rules held a task
+ * that a protected one kept waiting. A contradiction is no answer.
+ */
+static void judge_told_wakeup(const struct sl_level *l, const struct sl_entity *own,
+			      struct sl_verdict *v, struct sl_fair_decision *r)
+{
+	enum sl_preempt_why why = (enum sl_preempt_why)l->why;
+
+	v->confidence = SL_CONF_EXACT;
+	switch (why) {
+	case SL_PREEMPT_FEATURE:
+	case SL_PREEMPT_IDLE_WAKEE:
+	case SL_PREEMPT_POLICY:
+	case SL_PREEMPT_FORK:
+	case SL_PREEMPT_SYNC:
+		v->cause = SL_CAUSE_NO_WAKEUP_PREEMPT;
+		return;
+	case SL_PREEMPT_THROTTLED:
+		v->cause = SL_CAUSE_THROTTLED;
+		return;
+	case SL_PREEMPT_RESCHED:	/* it does not say which way */
+		v->cause = SL_CAUSE_RESCHED_DELAYED;
+		v->confidence = SL_CONF_DERIVED;
+		return;
+	case SL_PREEMPT_IDLE_CURR:
+	case SL_PREEMPT_SYNC_RESCHED:
+	case SL_PREEMPT_PICKED:
+	case SL_PREEMPT_SHORT:	/* wakeup_preempt_fair() asks by resched_curr_lazy() (7.3) */
+		v->cause = SL_CAUSE_LAZY_RESCHED;
+		return;
+	case SL_PREEMPT_BUDDY:
+		v->cause = SL_CAUSE_BUDDY;
+		return;
+	case SL_PREEMPT_DELAYED:
+	case SL_PREEMPT_INELIGIBLE:
+	case SL_PREEMPT_PROTECTED:
+	case SL_PREEMPT_DEADLINE:
+	case SL_PREEMPT_NR:
+		break;
+	}
+	*v = compare(l, own, why == SL_PREEMPT_PROTECTED ? PROTECTED_IF_ELIGIBLE : UNPROTECTED, true, r);
+	doubt_best(l, v, r);
+	if (why == SL_PREEMPT_DELAYED && v->cause != SL_CAUSE_INELIGIBLE) {
+		v->cause = SL_CAUSE_NO_WAKEUP_PREEMPT;
+		v->confidence = SL_CONF_EXACT;
+	} else if ((why == SL_PREEMPT_INELIGIBLE) != (v->cause == SL_CAUSE_INELIGIBLE) && why != SL_PREEMPT_DELAYED) {
+		v->cause = SL_CAUSE_FAIR_UNDETERMINED;
+		v->confidence = SL_CONF_UNKNOWN;
+	}
 }
 
 /* Of a comparison between group entities: it was the groups', whatever it says. */
@@ -153,6 +213,10 @@ bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_tas
 	r->level = tf->wakeup.level;
 	r->group = l->queue.group;
 	against(r, own, curr);
+	if (l->why >= 0) {
+		judge_told_wakeup(l, own, v, r);
+		return true;
+	}
 	v->cause = SL_CAUSE_NO_WAKEUP_PREEMPT;
 	/* A new task's check follows sched_wakeup_new (wake_up_new_task(), 6.1 to 7.3). */
 	v->confidence = t->wait_kind == SL_WAIT_FORK ? SL_CONF_DERIVED : SL_CONF_EXACT;
@@ -230,6 +294,9 @@ bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
 	r->group = l->queue.group;
 	v->cause = SL_CAUSE_FAIR_UNDETERMINED;
 	v->confidence = SL_CONF_UNKNOWN;
+	/* The average that the kernel tells does not count who came later. */
+	if (l->why >= 0 && (came_later || l->why == SL_PICK_ONLY))
+		return true;
 	if (entities[own].known && !reweighted_since(l, &entities[own])) {
 		if (ctx->no_protection)
 			protection = UNPROTECTED;
@@ -247,7 +314,10 @@ bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
 			l = &with_own;
 		}
 		*v = compare(l, &entities[own], protection, d->kind == SL_DECISION_PICK, r);
+		doubt_best(l, v, r);
 	}
+	if (l->why >= 0)
+		return true;
 	if (own || curr) {
 		/* That it lay between groups is certain; a waiting group's entity may have been reweighted. */
 		lift(v, r);

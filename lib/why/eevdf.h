@@ -7,6 +7,7 @@
 #define SL_WHY_EEVDF_H
 
 #include "sched/cpu.h"
+#include "event/told.h"
 #include "why/explain.h"
 
 enum policy { POLICY_BATCH = 3, POLICY_IDLE = 5 };

@@ -101,7 +101,7 @@ static bool resched_of(const struct sl_engine *e, const struct sl_closing *closi
 /* A tracepoint states it; the flag in some other event's header only says "since then, or earlier". */
 static enum sl_confidence resched_confidence(uint8_t kind)
 {
-	return kind == SL_EV_NEED_RESCHED ? SL_CONF_EXACT : SL_CONF_DERIVED;
+	return kind == SL_EV_NEED_RESCHED || kind == SL_EV_RESCHED_FAIR ? SL_CONF_EXACT : SL_CONF_DERIVED;
 }
 
 /* The rules that yield to a pending need_resched. */
@@ -352,7 +352,7 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 	    (d->kind == SL_DECISION_STOP || d->kind == SL_DECISION_STOP_LAZILY)) {
 		ret_v->cause = d->kind == SL_DECISION_STOP ? SL_CAUSE_RESCHED_DELAYED : SL_CAUSE_LAZY_RESCHED;
 		ret_v->confidence = SL_CONF_EXACT;
-		part->evidence_event = sl_event_kind_name(SL_EV_NEED_RESCHED);
+		part->evidence_event = sl_event_kind_name((enum sl_ev_kind)d->event);
 		part->evidence_ns = d->ns;
 		part->evidence_cpu = d->cpu;
 		return true;
@@ -362,15 +362,13 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 	/* Until something is decided after it, the check at its own wakeup is the latest. */
 	if (tf->wakeup.ns == since_ns && tf->wakeup.task == iv->occupant->index && iv->ran_at_queueing &&
 	    (!d || d->ns < since_ns)) {
-		part->evidence_event = "sched_wakeup";
+		part->evidence_event = sl_event_kind_name((enum sl_ev_kind)tf->wakeup.event);
 		part->evidence_cpu = tf->wakeup.cpu;
 		if (!sl_eevdf_judge_wakeup(&b->x->context, t, ret_v, &part->decision))
 			return false;
 	} else if (d && d->task == iv->occupant->index &&
 		   (d->ns >= since_ns || since_ns != t->queued_ns || !tf->ns)) {
-		part->evidence_event = sl_event_kind_name(d->kind == SL_DECISION_PICK ? SL_EV_SWITCH :
-							  d->kind == SL_DECISION_TICK ? SL_EV_TICK :
-											SL_EV_PICKED_AGAIN);
+		part->evidence_event = sl_event_kind_name((enum sl_ev_kind)d->event);
 		part->evidence_cpu = d->cpu;
 		if (!sl_eevdf_judge(&b->x->context, t, f, d, b->x->entities, d->ns < since_ns, ret_v, &part->decision))
 			return false;

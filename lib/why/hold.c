@@ -97,6 +97,8 @@ uint64_t sl_throttled_until(const struct sl_why_context *ctx, const struct sl_ta
 {
 	uint64_t period_ns = 0;
 
+	if (t->fair && t->fair->off_until_ns)
+		return t->fair->off_until_ns;
 	if (!t->fair || !t->fair->stays[0].known || !(t->fair->stays[0].flags & SL_ENTITY_THROTTLED))
 		return 0;
 	if (ctx->throttle_period_ns && t->cgroup)
@@ -110,13 +112,13 @@ struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_t
 	int own = rank((enum sl_class)t->sched_class);
 
 	/*
-	 * It was off the queue for bandwidth when it stopped. The snapshots do not show when
-	 * it came back: an idle CPU would have taken it, a busy one may run others first.
+	 * It was off the queue for bandwidth when it stopped. Decision tracepoints tell when it came
+	 * back; snapshots do not: an idle CPU would have taken it, a busy one may run others first.
 	 */
 	if (iv->slot != SL_SLOT_IRQ && iv->slot != SL_SLOT_SOFTIRQ && iv->slot != SL_SLOT_LOST &&
 	    iv->start_ns < sl_throttled_until(ctx, t))
 		return verdict(SL_CAUSE_THROTTLED,
-			       iv->slot == SL_SLOT_IDLE ? SL_CONF_EXACT : SL_CONF_DERIVED);
+			       iv->slot == SL_SLOT_IDLE || t->fair->off_until_ns ? SL_CONF_EXACT : SL_CONF_DERIVED);
 	switch ((enum sl_slot)iv->slot) {
 	case SL_SLOT_IRQ:
 		return verdict(SL_CAUSE_IRQ, SL_CONF_EXACT);
