@@ -39,12 +39,15 @@
 	X(NONE, "none")                                                                 \
 	X(CURRENT_CPU, "current-cpu")	/* the waker asked for its own */               \
 	X(ENERGY, "energy")                                                             \
-	X(FAST, "fast")			/* an idle sibling of the target */             \
-	X(SLOW, "slow")			/* the idlest CPU of a domain: fork, exec */
+	X(SLOW, "slow")			/* the idlest CPU of a domain: fork, exec */    \
+	X(FAST, "fast")			/* an idle sibling of the target */
 
 /* sched_select_task_rq_fair.why */
 #define SL_SELECT_WHYS(X)                                                               \
 	X(NONE, "none")                                                                 \
+	X(CURRENT_CPU, "current-cpu")                                                   \
+	X(ENERGY, "energy")                                                             \
+	X(SLOW, "slow")                                                                 \
 	X(IDLE_TARGET, "idle-target")                                                   \
 	X(IDLE_PREV, "idle-prev")                                                       \
 	X(PER_CPU_KTHREAD, "per-cpu-kthread")                                           \
@@ -55,10 +58,7 @@
 	X(IDLE_SCAN, "idle-scan")                                                       \
 	X(SCAN_LIMIT, "scan-limit")	/* SIS_UTIL ended the search */                 \
 	X(NO_IDLE, "no-idle")                                                           \
-	X(AFFINITY, "affinity")		/* no CPU of the cache domain is allowed */     \
-	X(ENERGY, "energy")                                                             \
-	X(SLOW, "slow")                                                                 \
-	X(CURRENT_CPU, "current-cpu")
+	X(AFFINITY, "affinity")		/* no CPU of the cache domain is allowed */
 
 /* sched_energy_choice.why */
 #define SL_ENERGY_WHYS(X)                                                               \
