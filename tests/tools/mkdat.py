@@ -100,9 +100,11 @@ def switch_print_fmt(shape):
             ', REC->next_pid, REC->next_prio')
 
 
-COMM, LOC, INT, PID, LONG, U32, U64, BOOL, SHORT = ("comm", "loc", "int", "pid_t", "long", "u32",
-                                                    "u64", "bool", "short")
+COMM, LOC, INT, PID, LONG, U32, U64, S64, BOOL, U8, SHORT = (
+    "comm", "loc", "int", "pid_t", "long", "u32", "u64", "s64", "bool", "u8", "short")
 WAKE = [(COMM, "comm"), (PID, "pid"), (INT, "prio"), (INT, "success"), (INT, "target_cpu")]
+CFS = [(INT, "cpu"), (U64, "cgroup"), (U64, "quota_ns"), (U64, "period_ns"),
+       (S64, "runtime_left_ns"), (U32, "nr_queued"), (U32, "level"), (PID, "pid")]
 # Fields as kernels order them. Those our events do not have are filled with 0 or "".
 LAYOUTS = {
     "sched_switch": [(COMM, "prev_comm"), (PID, "prev_pid"), (INT, "prev_prio"),
@@ -131,12 +133,42 @@ LAYOUTS = {
                (SHORT, "level"), (SHORT, "flags"), (U64, "vruntime"), (U64, "deadline"),
                (U64, "lag_or_vprot")],
     "picked_again": [(INT, "pid")], "tick": [(INT, "pid")],
+    "sched_wakeup_preempt": [(COMM, "comm"), (PID, "pid"), (PID, "curr_pid"), (PID, "picked_pid"),
+                             (PID, "best_pid"), (INT, "cpu"), (U32, "nr_queued"), (U8, "preempt"),
+                             (U8, "why"), (U8, "eligible"), (U8, "flags"), (U64, "slice"),
+                             (U64, "vruntime"), (U64, "deadline"), (U64, "curr_slice"),
+                             (U64, "curr_vruntime"), (U64, "curr_deadline"), (U64, "curr_vprot"),
+                             (U64, "avg_vruntime"), (U64, "best_vruntime"), (U64, "best_deadline")],
+    "sched_pick_fair": [(COMM, "comm"), (PID, "pid"), (PID, "curr_pid"), (PID, "best_pid"),
+                        (INT, "cpu"), (U32, "nr_queued"), (U8, "why"), (U8, "eligible"),
+                        (U8, "flags"), (U64, "slice"), (U64, "vruntime"), (U64, "deadline"),
+                        (U64, "vprot"), (U64, "curr_vruntime"), (U64, "curr_deadline"),
+                        (U64, "curr_vprot"), (U64, "avg_vruntime"), (U64, "best_vruntime"),
+                        (U64, "best_deadline")],
+    "sched_place_entity": [(COMM, "comm"), (PID, "pid"), (INT, "cpu"), (INT, "flags"),
+                           (U32, "nr_queued"), (S64, "lag"), (S64, "placed_lag"), (U64, "slice"),
+                           (U64, "vslice"), (U64, "weight"), (U64, "avg_vruntime"),
+                           (U64, "vruntime"), (U64, "deadline"), (U8, "rel_deadline")],
+    "sched_select_task_rq_fair": [(COMM, "comm"), (PID, "pid"), (INT, "prev_cpu"),
+                                  (INT, "target_cpu"), (INT, "cpu"), (INT, "wake_flags"),
+                                  (INT, "scanned"), (INT, "scan_limit"), (U8, "path"),
+                                  (U8, "affine"), (U8, "why")],
+    "sched_cfs_throttle": CFS, "sched_cfs_unthrottle": CFS,
+    "sched_energy_candidate": [(COMM, "comm"), (PID, "pid"), (INT, "pd"), (INT, "cpu"),
+                               (INT, "fits"), (U64, "util"), (U64, "spare"), (U64, "base_energy"),
+                               (U64, "energy"), (U64, "cost"), (U8, "prev"), (U8, "best")],
+    "sched_energy_choice": [(COMM, "comm"), (PID, "pid"), (INT, "prev_cpu"), (INT, "cpu"),
+                            (U64, "cost"), (U64, "prev_cost"), (INT, "fits"), (INT, "prev_fits"),
+                            (U8, "why")],
+    "sched_resched_fair": [(COMM, "comm"), (PID, "pid"), (INT, "cpu"), (U8, "lazy"),
+                           (U8, "pending"), (U8, "site"), (U8, "tick"), (U64, "vruntime"),
+                           (U64, "deadline"), (U64, "vprot")],
     "schedlat:meta": [(LOC, "key"), (LOC, "value")],
     "schedlat:task": [(COMM, "comm"), (INT, "pid"), (INT, "tgid"), (INT, "policy"), (INT, "nice"),
                       (INT, "phase"), (LOC, "detail")],
 }
-C_TYPES = {INT: "int", PID: "pid_t", LONG: "long", U32: "u32", U64: "u64", BOOL: "bool",
-           SHORT: "short"}
+C_TYPES = {INT: "int", PID: "pid_t", LONG: "long", U32: "u32", U64: "u64", S64: "s64",
+           BOOL: "bool", U8: "u8", SHORT: "short"}
 UNRELATED = ("other", "broken_event", 61000)	# described, but its print fmt is nonsense
 UNDESCRIBED_ID = 62000
 
@@ -157,8 +189,8 @@ class Format:
                 continue
             if shape.formats == "rt" and kind == COMM and self.system == "sched":
                 kind = LOC
-            size = {COMM: 16, LOC: 4, INT: 4, PID: 4, LONG: shape.long, U32: 4, U64: 8, BOOL: 1,
-                    SHORT: 2}[kind]
+            size = {COMM: 16, LOC: 4, INT: 4, PID: 4, LONG: shape.long, U32: 4, U64: 8, S64: 8,
+                    BOOL: 1, U8: 1, SHORT: 2}[kind]
             align = 1 if kind == COMM else size
             at = (at + align - 1) // align * align
             self.fields.append((kind, field, at, size))
@@ -181,7 +213,7 @@ class Format:
             elif kind == LOC:
                 decl, signed = f"__data_loc char[] {field}", 0
             else:
-                decl, signed = f"{C_TYPES[kind]} {field}", int(kind in (INT, PID, LONG, SHORT))
+                decl, signed = f"{C_TYPES[kind]} {field}", int(kind in (INT, PID, LONG, S64, SHORT))
             lines.append(f"\tfield:{decl};\toffset:{at};\tsize:{size};\tsigned:{signed};")
             args.append(f"__get_str({field})" if kind == LOC else f"REC->{field}")
             spec.append(f"{field}=" + ("%s" if kind in (COMM, LOC) else "%d"))
@@ -227,7 +259,7 @@ def formats_of(shape, trace):
     for i, name in enumerate(sorted(trace.has)):
         without = set()
         used = [e.fields for e in trace.events if e.name == name]
-        if name.startswith("sched_wak"):
+        if LAYOUTS.get(name) is WAKE:
             if shape.formats != "old" and all(f["success"] == 1 for f in used):
                 without.add("success")
             if shape.formats == "old" and all(f["target_cpu"] == -1 for f in used):

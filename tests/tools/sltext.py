@@ -50,6 +50,24 @@ EVENTS = {
     "schedlat:task": ("schedlat", {"comm": None, "pid": REQUIRED, "tgid": None, "policy": 0,
                                    "nice": 0, "phase": 0, "detail": ""}),
 }
+# Decisions that the kernel tells: what a trace does not need is 0.
+for name, fields in {
+    "sched_wakeup_preempt": "curr_pid picked_pid best_pid nr_queued preempt why eligible flags slice "
+                            "vruntime deadline curr_slice curr_vruntime curr_deadline curr_vprot "
+                            "avg_vruntime best_vruntime best_deadline",
+    "sched_pick_fair": "curr_pid best_pid nr_queued why eligible flags slice vruntime deadline vprot "
+                       "curr_vruntime curr_deadline curr_vprot avg_vruntime best_vruntime "
+                       "best_deadline",
+    "sched_place_entity": "flags nr_queued rel_deadline lag placed_lag slice vslice weight "
+                          "avg_vruntime vruntime deadline",
+    "sched_select_task_rq_fair": "prev_cpu target_cpu wake_flags scanned scan_limit path affine why",
+    "sched_cfs_throttle": "cgroup quota_ns period_ns nr_queued level",
+    "sched_cfs_unthrottle": "cgroup quota_ns period_ns nr_queued level",
+    "sched_energy_candidate": "util energy cost pd fits prev best",
+    "sched_energy_choice": "cost prev_cost prev_cpu fits prev_fits why",
+    "sched_resched_fair": "vruntime deadline vprot lazy pending site tick",
+}.items():
+    EVENTS[name] = ("sched", {"pid": REQUIRED, "cpu": REQUIRED, **dict.fromkeys(fields.split(), 0)})
 for vector in ("local_timer", "reschedule", "call_function", "call_function_single", "irq_work"):
     for end in ("entry", "exit"):
         EVENTS[f"{vector}_{end}"] = ("irq_vectors", {"vector": 0})
@@ -77,6 +95,12 @@ POSITIONS = {
     "entity": (["pid", "role"], None),
     "picked_again": (["pid"], None),
     "tick": (["pid"], None),
+    "sched_cfs_throttle": (["cgroup", "cpu"], None),
+    "sched_cfs_unthrottle": (["cgroup", "cpu"], None),
+    **{name: (["pid", "cpu"], None) for name in (
+        "sched_wakeup_preempt", "sched_pick_fair", "sched_place_entity",
+        "sched_select_task_rq_fair", "sched_energy_candidate", "sched_energy_choice",
+        "sched_resched_fair")},
     "schedlat:meta": (["key", "value"], None),
     "schedlat:task": (["pid"], None),
 }
