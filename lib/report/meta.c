@@ -136,6 +136,33 @@ uint64_t sl_meta_throttle_period_ns(void *arg, const char *cgroup)
 	return sl_meta_get_u64(arg, key, &us) && us < UINT64_MAX / 1000 ? us * 1000 : 0;
 }
 
+static const char *intern_cgroup(struct sl_meta *meta, const char *path, size_t len);
+
+/* Keys are "cgroup.PATH.ino". */
+int sl_meta_group_above(void *arg, uint64_t ino, const char *cgroup, const char **ret_path)
+{
+	static const char prefix[] = "cgroup.", suffix[] = ".ino";
+	struct sl_meta *meta = arg;
+	unsigned int i;
+
+	for (i = 0; i < meta->nr; i++) {
+		const char *key = meta->v[i].key;
+		size_t len = strlen(key), plen = sizeof(prefix) - 1, slen = sizeof(suffix) - 1;
+		char path[4096];
+
+		if (len <= plen + slen || len - plen - slen >= sizeof(path) || strncmp(key, prefix, plen) ||
+		    strcmp(key + len - slen, suffix) || strtoull(meta->v[i].value, NULL, 10) != ino)
+			continue;
+		memcpy(path, key + plen, len - plen - slen);
+		path[len - plen - slen] = '\0';
+		if (!is_ancestor(path, cgroup))
+			return 0;
+		*ret_path = intern_cgroup(meta, path, strlen(path));
+		return 1;
+	}
+	return -1;
+}
+
 static int add_pair(struct sl_meta *meta, const char *key, const char *value)
 {
 	char *k, *v;

@@ -34,6 +34,7 @@ bool sl_meta_get_u64(const struct sl_meta *meta, const char *key, uint64_t *ret)
 const char *sl_meta_throttled_group(void *meta, const char *cgroup);
 /* The bandwidth period of that group; 0: unknown. */
 uint64_t sl_meta_throttle_period_ns(void *meta, const char *cgroup);
+int sl_meta_group_above(void *arg, uint64_t ino, const char *cgroup, const char **ret_path);
 bool sl_meta_is_target(const struct sl_meta *meta, const struct sl_task *t);
 
 #endif

@@ -212,7 +212,8 @@ static bool recorded(const struct sl_analysis *a, enum sl_ev_kind kind)
 static void judge_assessable(const struct sl_analysis *a, bool not[SL_CAUSE_NR])
 {
 	bool waking = recorded(a, SL_EV_WAKING), wakeup = recorded(a, SL_EV_WAKEUP);
-	bool placed = waking && wakeup, snapshots = recorded(a, SL_EV_ENTITY);
+	bool told = recorded(a, SL_EV_WAKEUP_PREEMPT) && recorded(a, SL_EV_PICK);
+	bool placed = waking && wakeup, snapshots = recorded(a, SL_EV_ENTITY) || told;
 	unsigned int c;
 
 	not[SL_CAUSE_WAKE_PATH] = !placed;
@@ -220,10 +221,11 @@ static void judge_assessable(const struct sl_analysis *a, bool not[SL_CAUSE_NR])
 			    !recorded(a, SL_EV_IPI_ENTRY);
 	not[SL_CAUSE_SOFTIRQ] = !recorded(a, SL_EV_SOFTIRQ_ENTRY);
 	not[SL_CAUSE_STOLEN] = true;
-	not[SL_CAUSE_THROTTLED] = !snapshots;
+	not[SL_CAUSE_THROTTLED] = !recorded(a, SL_EV_ENTITY) && !recorded(a, SL_EV_THROTTLE);
 	not[SL_CAUSE_FAIR_SERVER] = not[SL_CAUSE_RT_THROTTLED] = a->explainer.context.fair_server < 0;
 	not[SL_CAUSE_LAZY_RESCHED] = not[SL_CAUSE_RESCHED_DELAYED] =
-		!a->source->info.has_irq_flags && !recorded(a, SL_EV_NEED_RESCHED);
+		!a->source->info.has_irq_flags && !recorded(a, SL_EV_NEED_RESCHED) &&
+		!recorded(a, SL_EV_RESCHED_FAIR);
 	not[SL_CAUSE_SCHED_EXT] = !a->meta.has_tasks;
 	for (c = SL_CAUSE_SLICE_PROTECTION; c < SL_CAUSE_FAIR_UNDETERMINED; c++)
 		not[c] = !snapshots;

@@ -217,6 +217,7 @@ static int pass_init(struct sl_analysis *a, const struct threshold *thresholds)
 		.clock_is_per_cpu = r->info->clock_is_per_cpu,
 		.fair_server = -1,
 		.throttled_group = sl_meta_throttled_group,
+		.group_above = sl_meta_group_above,
 		.throttle_period_ns = sl_meta_throttle_period_ns,
 		.arg = &a->meta,
 		.topology = &a->meta.topology,

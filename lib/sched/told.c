@@ -170,8 +170,8 @@ int sl_told_wakeup_preempt(struct sl_task *t, const struct sl_task *curr, const 
 	tf->stays[stay] = tf->entities[0] = own;
 	stand_alone(tf);
 	tf->wakeup = check;
-	tf->wakeup.ns = t->nr_pieces ? t->pieces[stay].start_ns : t->queued_ns;
-	if (!stay) {
+	tf->wakeup.ns = tf->off_until_ns ? tf->off_until_ns : t->nr_pieces ? t->pieces[stay].start_ns : t->queued_ns;
+	if (!stay && !tf->off_until_ns) {
 		tf->ns = t->queued_ns;
 		tf->lag = (int64_t)(w->avg_vruntime - w->vruntime);
 		tf->lag_known = true;

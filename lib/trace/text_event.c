@@ -101,6 +101,15 @@ static const struct {
 		     {"vprot", "lag_or_vprot"}}},
 	{SL_EV_PICKED_AGAIN, .before = {"pid"}},
 	{SL_EV_TICK, .before = {"pid"}},
+	{SL_EV_WAKEUP_PREEMPT, .before = {"pid", "cpu"}},
+	{SL_EV_PICK, .before = {"pid", "cpu"}},
+	{SL_EV_PLACE, .before = {"pid", "cpu"}},
+	{SL_EV_SELECT, .before = {"pid", "cpu"}},
+	{SL_EV_THROTTLE, .before = {"cgroup", "cpu"}},
+	{SL_EV_UNTHROTTLE, .before = {"cgroup", "cpu"}},
+	{SL_EV_ENERGY, .before = {"pid", "cpu"}},
+	{SL_EV_ENERGY_CHOICE, .before = {"pid", "cpu"}},
+	{SL_EV_RESCHED_FAIR, .before = {"pid", "cpu"}},
 	{SL_EV_META, .before = {"key", "value"}},
 	{SL_EV_TASK, .before = {"pid"}},
 	{SL_EV_WINDOW, .before = {"pid"}},
@@ -288,6 +297,9 @@ static bool default_i32(struct text_parser *p, const struct fill *fill,
 		*ret = event->cpu;
 	else if (!strcmp(field->name, "tgid"))
 		*ret = (task = task_find(p, get_i32(fill, "pid"))) ? task->tgid : -1;
+	else if (kind >= SL_EV_WAKEUP_PREEMPT && kind <= SL_EV_RESCHED_FAIR && strcmp(field->name, "cpu") &&
+		 (strcmp(field->name, "pid") || kind == SL_EV_THROTTLE || kind == SL_EV_UNTHROTTLE))
+		*ret = 0;	/* what a decision that is written by hand does not need */
 	else if (!strcmp(field->name, "irq") || !strcmp(field->name, "vec") ||
 		 !strcmp(field->name, "vector") || !strcmp(field->name, "policy") ||
 		 !strcmp(field->name, "nice") || !strcmp(field->name, "phase"))

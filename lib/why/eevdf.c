@@ -145,7 +145,10 @@ static void judge_told_wakeup(const struct sl_level *l, const struct sl_entity *
 			      struct sl_verdict *v, struct sl_fair_decision *r)
 {
 	enum sl_preempt_why why = (enum sl_preempt_why)l->why;
+	struct sl_verdict compared;
 
+	compared = compare(l, own, why == SL_PREEMPT_PROTECTED ? PROTECTED_IF_ELIGIBLE : UNPROTECTED, true, r);
+	doubt_best(l, &compared, r);
 	v->confidence = SL_CONF_EXACT;
 	switch (why) {
 	case SL_PREEMPT_FEATURE:
@@ -172,18 +175,18 @@ static void judge_told_wakeup(const struct sl_level *l, const struct sl_entity *
 		v->cause = SL_CAUSE_BUDDY;
 		return;
 	case SL_PREEMPT_DELAYED:
+		v->cause = SL_CAUSE_NO_WAKEUP_PREEMPT;
+		if (compared.cause == SL_CAUSE_INELIGIBLE)
+			*v = compared;
+		return;
 	case SL_PREEMPT_INELIGIBLE:
 	case SL_PREEMPT_PROTECTED:
 	case SL_PREEMPT_DEADLINE:
 	case SL_PREEMPT_NR:
 		break;
 	}
-	*v = compare(l, own, why == SL_PREEMPT_PROTECTED ? PROTECTED_IF_ELIGIBLE : UNPROTECTED, true, r);
-	doubt_best(l, v, r);
-	if (why == SL_PREEMPT_DELAYED && v->cause != SL_CAUSE_INELIGIBLE) {
-		v->cause = SL_CAUSE_NO_WAKEUP_PREEMPT;
-		v->confidence = SL_CONF_EXACT;
-	} else if ((why == SL_PREEMPT_INELIGIBLE) != (v->cause == SL_CAUSE_INELIGIBLE) && why != SL_PREEMPT_DELAYED) {
+	*v = compared;
+	if ((why == SL_PREEMPT_INELIGIBLE) != (v->cause == SL_CAUSE_INELIGIBLE)) {
 		v->cause = SL_CAUSE_FAIR_UNDETERMINED;
 		v->confidence = SL_CONF_UNKNOWN;
 	}

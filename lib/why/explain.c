@@ -309,7 +309,9 @@ static bool stand_at(struct build *b, const struct sl_cpu_fair *f, uint64_t at_n
 	const struct sl_decision *d;
 	const struct sl_entity *own = stay < SL_STAYS_MAX ? &t->fair->stays[stay] : NULL;
 
-	if (own && own->known && own->flags & SL_ENTITY_THROTTLED) {
+	if (t->fair->off_until_ns && !stay) {
+		*ret_from_ns = t->fair->off_until_ns;
+	} else if (own && own->known && own->flags & SL_ENTITY_THROTTLED) {
 		*ret_from_ns = sl_throttled_until(&b->x->context, t);
 		own = &t->fair->after;
 	}
@@ -357,8 +359,11 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 		part->evidence_cpu = d->cpu;
 		return true;
 	}
-	if (!stand_at(b, f, at_ns, &since_ns))
+	if (!stand_at(b, f, at_ns, &since_ns)) {
+		if (since_ns > at_ns && since_ns < *ret_until_ns)
+			*ret_until_ns = since_ns;
 		return false;
+	}
 	/* Until something is decided after it, the check at its own wakeup is the latest. */
 	if (tf->wakeup.ns == since_ns && tf->wakeup.task == iv->occupant->index && iv->ran_at_queueing &&
 	    (!d || d->ns < since_ns)) {
@@ -423,7 +428,8 @@ static int emit_cut(struct build *b, const struct sl_interval *iv, uint64_t cut_
 		return ret;
 	part.start_ns = cut_ns;
 	part.end_ns = iv->end_ns;
-	part.ran_at_queueing = false;
+	/* Where the kernel told when it was put back on the queue, what runs then ran at that moment. */
+	part.ran_at_queueing = b->closing->task->fair->off_until_ns != 0;
 	return emit_interval(b, &part);
 }
 
@@ -683,7 +689,9 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 		if (wake)
 			w->was_delayed = t->fair->was_delayed;
 	}
-	if (w->cause_ns[SL_CAUSE_THROTTLED] && t->cgroup && x->context.throttled_group)
+	if (w->cause_ns[SL_CAUSE_THROTTLED])
+		sl_told_throttled(&x->context, t, &w->throttled_group);
+	if (w->cause_ns[SL_CAUSE_THROTTLED] && !w->throttled_group && t->cgroup && x->context.throttled_group)
 		w->throttled_group = x->context.throttled_group(x->context.arg, t->cgroup);
 	w->place_causes = r.place_causes;
 	w->place_confidence = r.taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;

@@ -31,6 +31,11 @@ struct sl_why_context {
 	const char *(*throttled_group)(void *arg, const char *cgroup);
 	/* The bandwidth period of that group; 0: unknown. NULL: unknown */
 	uint64_t (*throttle_period_ns)(void *arg, const char *cgroup);
+	/*
+	 * Is the group with this inode number the cgroup or above it? 1 yes, and its path in *ret_path;
+	 * 0 no; -1 not known. NULL: not known.
+	 */
+	int (*group_above)(void *arg, uint64_t ino, const char *cgroup, const char **ret_path);
 	void *arg;
 	const struct sl_topology *topology;	/* NULL: not known */
 };
@@ -90,6 +95,11 @@ struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_t
 			     const struct sl_interval *iv);
 /* Until when bandwidth control held t since it was queued; 0: it did not; SL_TIME_NONE: not known. */
 uint64_t sl_throttled_until(const struct sl_why_context *ctx, const struct sl_task *t);
+/*
+ * The kernel told that t was put back on its queue, and a group that was out of bandwidth there: was
+ * it t's? 1 yes, and its path (owned by the context); 0 no, or nothing was told; -1 not known.
+ */
+int sl_told_throttled(const struct sl_why_context *ctx, const struct sl_task *t, const char **ret_path);
 /* Was it the wrong CPU? Fills place_causes, avoidable_* (placement.c). */
 void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing,
 		     struct sl_explained *ret);

@@ -89,6 +89,16 @@ static int rank(enum sl_class sched_class)
 	return 0;
 }
 
+int sl_told_throttled(const struct sl_why_context *ctx, const struct sl_task *t, const char **ret_path)
+{
+	*ret_path = NULL;
+	if (!t->fair || !t->fair->off_until_ns)
+		return 0;
+	if (!t->cgroup || !ctx->group_above)
+		return -1;
+	return ctx->group_above(ctx->arg, t->fair->off_cgroup, t->cgroup, ret_path);
+}
+
 /*
  * A group gets its quota back with the next period (sched_cfs_period_timer(), 6.18), so a
  * task is not held for longer than that.
@@ -96,9 +106,11 @@ static int rank(enum sl_class sched_class)
 uint64_t sl_throttled_until(const struct sl_why_context *ctx, const struct sl_task *t)
 {
 	uint64_t period_ns = 0;
+	const char *path;
 
+	/* Put back on its queue by a change of priority: what throttled others is no reason. */
 	if (t->fair && t->fair->off_until_ns)
-		return t->fair->off_until_ns;
+		return sl_told_throttled(ctx, t, &path) ? t->fair->off_until_ns : 0;
 	if (!t->fair || !t->fair->stays[0].known || !(t->fair->stays[0].flags & SL_ENTITY_THROTTLED))
 		return 0;
 	if (ctx->throttle_period_ns && t->cgroup)
@@ -110,6 +122,7 @@ struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_t
 			     const struct sl_interval *iv)
 {
 	int own = rank((enum sl_class)t->sched_class);
+	const char *path;
 
 	/*
 	 * It was off the queue for bandwidth when it stopped. Decision tracepoints tell when it came
@@ -118,7 +131,8 @@ struct sl_verdict sl_hold_of(const struct sl_why_context *ctx, const struct sl_t
 	if (iv->slot != SL_SLOT_IRQ && iv->slot != SL_SLOT_SOFTIRQ && iv->slot != SL_SLOT_LOST &&
 	    iv->start_ns < sl_throttled_until(ctx, t))
 		return verdict(SL_CAUSE_THROTTLED,
-			       iv->slot == SL_SLOT_IDLE || t->fair->off_until_ns ? SL_CONF_EXACT : SL_CONF_DERIVED);
+			       (t->fair->off_until_ns ? sl_told_throttled(ctx, t, &path) > 0 :
+							iv->slot == SL_SLOT_IDLE) ? SL_CONF_EXACT : SL_CONF_DERIVED);
 	switch ((enum sl_slot)iv->slot) {
 	case SL_SLOT_IRQ:
 		return verdict(SL_CAUSE_IRQ, SL_CONF_EXACT);
