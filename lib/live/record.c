@@ -18,6 +18,7 @@
 #include "live/meta.h"
 #include "live/session.h"
 #include "live/thread.h"
+#include "live/tracefs.h"
 
 /* How often the targets of -p and -t are looked for. */
 #define TARGETS_MS 200
@@ -331,7 +332,10 @@ static int open_backend(struct sl_session *s, const struct sl_backend *backend, 
 	return r;
 }
 
-/* bpf tells more; tracefs needs fewer rights and older kernels do. */
+/*
+ * bpf tells more, unless the kernel tells its decisions itself; tracefs needs fewer rights, and
+ * older kernels do.
+ */
 static int choose_backend(struct sl_session *s, struct sl_err *err)
 {
 	const struct sl_record_params *params = s->params;
@@ -343,7 +347,7 @@ static int choose_backend(struct sl_session *s, struct sl_err *err)
 	if (params->backend == SL_BACKEND_BPF || params->only ||
 	    (params->threshold_ns && !params->flight_ns))
 		return open_backend(s, &sl_backend_bpf, err);
-	if (params->backend == SL_BACKEND_TRACEFS || params->flight_ns)
+	if (params->backend == SL_BACKEND_TRACEFS || params->flight_ns || sl_tracefs_tells_decisions())
 		return open_backend(s, &sl_backend_tracefs, err);
 	r = open_backend(s, &sl_backend_bpf, &why);
 	if (r != SL_ENOBACKEND)

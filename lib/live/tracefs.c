@@ -198,3 +198,20 @@ int sl_tracefs_use(struct sl_tracefs *ret_tracefs, struct sl_err *err)
 		return sl_err_set(err, -ENOMEM, "cannot record: libtracefs refuses %s", ret_tracefs->dir);
 	return 0;
 }
+
+bool sl_tracefs_tells_decisions(void)
+{
+	static const char *const names[] = { "sched_wakeup_preempt", "sched_pick_fair" };
+	struct sl_tracefs t;
+	bool all;
+
+	sl_tracefs_probe(&t);
+	all = t.state == SL_TRACEFS_USABLE;
+	for (size_t i = 0; all && i < sizeof(names) / sizeof(*names); i++) {
+		char path[400];
+
+		snprintf(path, sizeof(path), "%s/events/sched/%s", t.dir, names[i]);
+		all = !access(path, F_OK);
+	}
+	return all;
+}

@@ -33,4 +33,7 @@ void sl_tracefs_probe(struct sl_tracefs *ret_tracefs);
  */
 int sl_tracefs_use(struct sl_tracefs *ret_tracefs, struct sl_err *err);
 
+/* Recording through tracefs is possible, and the kernel has the events of kernel-patches/tracepoints. */
+bool sl_tracefs_tells_decisions(void);
+
 #endif
