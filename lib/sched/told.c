@@ -269,7 +269,8 @@ int sl_told_pick(struct sl_cpu_fair **fair, struct sl_task *t, const struct sl_t
 	entity(&l->curr, p->pid, w->vruntime, w->deadline);
 	l->curr.slice = slice_of(w->slice);
 	l->curr.weight = weight_of(t);
-	protection(&l->curr, w->vprot);
+	if (p->curr_pid == p->pid)	/* another one's is of when it ran last; it gets a new one now */
+		protection(&l->curr, w->vprot);
 	if (p->best_pid > 0 && p->best_pid != p->pid) {
 		entity(&l->best, p->best_pid, w->best_vruntime, w->best_deadline);
 		l->best_delayed = p->flags & SL_TOLD_BEST_DELAYED;
