@@ -9,6 +9,7 @@
 # make check        every test;  make lint  only those of tests/lint
 # make bench        measure speed and overhead;  make fuzz  FUZZ_SECONDS=300
 # make check-kernels  on the kernels of other Debian releases, in qemu (tests/kernels)
+# make lab          build the lab's kernels and boot them;  make check-lab  all its tests (tests/lab)
 # make score        does it name the true cause? SCORE="--only rt-hog"; mk/score.mk
 
 O ?= build
@@ -28,6 +29,7 @@ include mk/rules.mk
 include mk/test.mk
 include mk/score.mk
 include mk/kernels.mk
+include mk/lab.mk
 include mk/install.mk
 
 all: $(O)/schedlat $(O)/libschedlat.a $(O)/libschedlat.so $(O)/schedlat.pc $(TREE_LINK)

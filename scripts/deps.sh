@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Install what is missing: scripts/deps.sh [build] [demo] [check]
+# Install what is missing: scripts/deps.sh [build] [demo] [check] [lab]
 #
 # Prints nothing when nothing is missing. Packages are only installed on a
 # Debian-like system as root; otherwise the exact command is printed. Exit 1
@@ -33,6 +33,20 @@ check  lib:libasan.so       libgcc-12-dev
 check? cmd:man              man-db
 check? cmd:mandoc           mandoc
 check? cmd:shellcheck       shellcheck
+lab    cmd:flex             flex
+lab    cmd:bison            bison
+lab    cmd:bc               bc
+lab    cmd:pahole           dwarves
+lab    cmd:lz4              lz4
+lab    cmd:patch            patch
+lab    cmd:perl             perl
+lab    cmd:xz               xz-utils
+lab    inc:gelf.h           libelf-dev
+lab    cmd:python3          python3
+lab    cmd:trace-cmd        trace-cmd
+lab    cmd:lscpu            util-linux
+lab?   cmd:rt-app           rt-app
+lab?   cmd:stress-ng        stress-ng
 '
 
 present()

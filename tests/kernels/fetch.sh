@@ -5,6 +5,7 @@
 #	fetch.sh kernel SUITE [VERSION]	a directory with vmlinuz, config, release, version
 #	fetch.sh qemu			a qemu-system-x86_64 of version 10 or newer
 #	fetch.sh busybox		a static busybox
+#	fetch.sh source SUITE PACKAGE	the sources of a kernel (linux-source-7.3), untouched
 #	fetch.sh list			what the cache holds
 #
 # The last line of output is the path that was asked for; what happens is said on
@@ -263,6 +264,47 @@ get_busybox()
 	echo "$dir/busybox"
 }
 
+# The archive keeps only the newest version of a package: what the cache has of an older
+# one serves when the archive is away, not instead of it.
+get_source() # SUITE PACKAGE
+{
+	local suite=$1 package=$2 version dir part tree
+
+	if ! apt_for "$suite"; then
+		dir=$(cached source "$suite-$package-")
+		[ -n "$dir" ] || die "$package of $suite: the archive cannot be reached and the cache has none"
+		say "the archive cannot be reached; $package $(cat "$dir/version") is taken from the cache"
+		echo "$dir/$package"
+		return
+	fi
+	version=$(version_of "$package" "$suite")
+	if [ -z "$version" ]; then
+		dir=$(cached source "$suite-$package-")
+		[ -n "$dir" ] || die "there is no package $package in $suite"
+		say "there is no package $package in $suite any more; $(cat "$dir/version") is taken from the cache"
+		echo "$dir/$package"
+		return
+	fi
+	dir=$cache/source/$suite-$package-$version
+	if [ -s "$dir/version" ]; then
+		echo "$dir/$package"
+		return
+	fi
+	say "$package $version of $suite (about 160 MB)"
+	part=$dir.part
+	rm -rf "$part"
+	unpack "$part/files" "$package"
+	tree=$(find "$part/files/usr/src" -name "$package.tar.*" -type f | head -n 1)
+	[ -n "$tree" ] || die "$package of $suite, $version: no $package.tar in it"
+	tar -x -f "$tree" -C "$part" || die "$package of $suite, $version: $(basename "$tree") cannot be unpacked"
+	[ -s "$part/$package/Makefile" ] || die "$package of $suite, $version: $(basename "$tree") has no $package/"
+	rm -rf "$part/files"
+	echo "$version" > "$part/version"
+	rm -rf "$dir"
+	mv "$part" "$dir"
+	echo "$dir/$package"
+}
+
 [ "$(uname -m)" = x86_64 ] || die "the guests are x86-64, this machine is $(uname -m)"
 mkdir -p "$cache"
 exec 9> "$cache/lock"
@@ -271,6 +313,7 @@ case ${1:-} in
 kernel) get_kernel "${2:?suite}" "${3:-}" ;;
 qemu) get_qemu ;;
 busybox) get_busybox ;;
-list) (cd "$cache" && du -sh kernel/* qemu/* busybox/* 2>/dev/null) || true ;;
-*) die "usage: fetch.sh kernel SUITE [VERSION] | qemu | busybox | list" ;;
+source) get_source "${2:?suite}" "${3:?package}" ;;
+list) (cd "$cache" && du -sh kernel/* qemu/* busybox/* source/* 2>/dev/null) || true ;;
+*) die "usage: fetch.sh kernel SUITE [VERSION] | qemu | busybox | source SUITE PACKAGE | list" ;;
 esac
