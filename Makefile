@@ -10,6 +10,7 @@
 # make bench        measure speed and overhead;  make fuzz  FUZZ_SECONDS=300
 # make check-kernels  on the kernels of other Debian releases, in qemu (tests/kernels)
 # make lab          build the lab's kernels and boot them;  make check-lab  all its tests (tests/lab)
+# make check-patches  the kernel patches apply, keep their contract; MATRIX=1: and compile
 # make score        does it name the true cause? SCORE="--only rt-hog"; mk/score.mk
 
 O ?= build
@@ -30,6 +31,8 @@ include mk/test.mk
 include mk/score.mk
 include mk/kernels.mk
 include mk/lab.mk
+include mk/eas.mk
+include mk/patches.mk
 include mk/install.mk
 
 all: $(O)/schedlat $(O)/libschedlat.a $(O)/libschedlat.so $(O)/schedlat.pc $(TREE_LINK)

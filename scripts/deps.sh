@@ -25,9 +25,11 @@ build  cmd:bpftool         bpftool
 demo   cmd:cyclictest       rt-tests
 demo   cmd:hackbench        rt-tests
 check  inc:cmocka.h         libcmocka-dev
+check  cmd:patch            patch
 check  cmd:prove            perl
 check  cmd:python3          python3
 check  cmd:trace-cmd        trace-cmd
+check  cmd:xz               xz-utils
 check  cmd:zstd             zstd
 check  lib:libasan.so       libgcc-12-dev
 check? cmd:man              man-db
@@ -38,9 +40,7 @@ lab    cmd:bison            bison
 lab    cmd:bc               bc
 lab    cmd:pahole           dwarves
 lab    cmd:lz4              lz4
-lab    cmd:patch            patch
 lab    cmd:perl             perl
-lab    cmd:xz               xz-utils
 lab    inc:gelf.h           libelf-dev
 lab    cmd:python3          python3
 lab    cmd:trace-cmd        trace-cmd

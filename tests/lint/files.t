@@ -8,9 +8,11 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap
 
-# Files that cannot hold a licence line: data, licence texts, documents of the top directory.
+# Files that cannot hold a licence line: data, licence texts, documents of the top directory,
+# patches (what they add to the kernel has one).
 NO_SPDX = re.compile(r"(^LICENSES/|^COPYING$|\.md$|\.expect$|^tests/(data|golden|fuzz/corpus)/.*\.(dat|txt|bin)$"
-                     r"|^tests/fuzz/corpus/|\.in$|^\.gitignore$|\.json$|\.csv$|\.gz$|\.zst$)")
+                     r"|^tests/fuzz/corpus/|\.in$|^\.gitignore$|\.json$|\.csv$|\.gz$|\.zst$"
+                     r"|\.patch$|^kernel-patches/(series$|contract/))")
 CODE = re.compile(r"\.(c|h|def|py|sh|t|mk|bash)$|^Makefile$|^\.ci/run$")
 # Directories that exist on one machine only; a temporary file is made by mktemp or TMPDIR.
 MACHINE = re.compile(r"(?<![\w.$}*])/(work|root|farm|home/\w+|tmp)/\S*")
