@@ -111,7 +111,7 @@ void sl_decision_forget(struct sl_task *t)
 	if (!t->fair)
 		return;
 	t->fair->ns = 0;
-	t->fair->wakeup.ns = 0;
+	t->fair->wakeup.ns = t->fair->moved.ns = 0;
 	t->fair->after.known = false;
 	t->fair->off_until_ns = 0;
 	t->fair->select.pid = 0;
@@ -209,6 +209,7 @@ int sl_decision_wakeup(struct sl_cpu_fair *f, struct sl_task *t, uint32_t occupa
 		tf->wakeup.ns = now_ns;
 		tf->wakeup.cpu = f->cpu;
 		tf->wakeup.level = (uint8_t)i;
+		tf->wakeup.own = b->by_role[SL_ROLE_WAKEE];
 		tf->wakeup.task = occupant;
 		tf->wakeup.at.queue = b->queue;
 		tf->wakeup.at.curr = b->by_role[SL_ROLE_CURR];

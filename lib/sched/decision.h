@@ -60,6 +60,7 @@ struct sl_wakeup_check {
 	uint16_t cpu;
 	uint8_t event;			/* as in struct sl_decision */
 	uint8_t level;			/* of the woken task's hierarchy: where both had an entity */
+	struct sl_entity own;		/* its own there */
 	struct sl_level at;
 };
 
@@ -82,8 +83,7 @@ struct sl_told_queueing {
 	struct sl_entity placed;	/* sched_place_entity */
 	int64_t lag, placed_lag;	/* its lag when it left the queue, and what was given back */
 	bool was_delayed;
-	struct sl_entity own;		/* sched_wakeup_preempt */
-	struct sl_wakeup_check check;
+	struct sl_wakeup_check check;	/* sched_wakeup_preempt */
 	struct sl_ev_select select;	/* sched_select_task_rq_fair */
 	struct sl_told_energy energy;
 };
@@ -109,6 +109,7 @@ struct sl_task_fair {
 	int64_t lag;			/* V of its own queue - vruntime */
 	bool lag_known;
 	struct sl_wakeup_check wakeup;
+	struct sl_wakeup_check moved;	/* the check on the CPU that it was moved to last; told only */
 	struct sl_told_queueing told;	/* of the wakeup that goes on */
 	struct sl_ev_select select;	/* of its wakeup; pid 0: not told */
 	struct sl_told_energy energy;	/* the same; chosen_ns 0: not told */

@@ -120,7 +120,8 @@ int sl_told_place(const struct sl_cpu_fair *f, struct sl_task *t, const struct s
 	return 0;
 }
 
-static void fill_check(struct sl_wakeup_check *check, const struct sl_task *curr, const struct sl_event *ev)
+static void fill_check(struct sl_wakeup_check *check, const struct sl_task *t, const struct sl_task *curr,
+		       const struct sl_event *ev)
 {
 	const struct sl_ev_wakeup_preempt *p = &ev->wakeup_preempt;
 	const struct sl_wide_wakeup_preempt *w = p->wide;
@@ -131,6 +132,9 @@ static void fill_check(struct sl_wakeup_check *check, const struct sl_task *curr
 	check->cpu = ev->cpu;
 	check->event = SL_EV_WAKEUP_PREEMPT;
 	check->level = 0;
+	entity(&check->own, t->tid, w->vruntime, w->deadline);
+	check->own.slice = slice_of(w->slice);
+	check->own.weight = weight_of(t);
 	queue(l, p->cpu, p->nr_queued, w->avg_vruntime);
 	entity(&l->curr, p->curr_pid, w->curr_vruntime, w->curr_deadline);
 	protection(&l->curr, w->curr_vprot);
@@ -143,38 +147,40 @@ static void fill_check(struct sl_wakeup_check *check, const struct sl_task *curr
 	l->why = p->why >= 0 && p->why < SL_PREEMPT_NR ? (int8_t)p->why : -1;
 }
 
+/* t waits on the queue of the CPU that the check is about: it was woken, and looked at, there. */
+static void note_wakeup(struct sl_task *t, const struct sl_wakeup_check *check, uint64_t now_ns)
+{
+	struct sl_task_fair *tf = t->fair;
+
+	tf->ns = now_ns;
+	tf->wakeup = *check;
+	tf->wakeup.ns = now_ns;
+	tf->entities[0] = tf->stays[0] = check->own;
+	tf->lag = (int64_t)(check->at.queue.zero_vruntime - check->own.vruntime);
+	tf->lag_known = true;
+	stand_alone(tf);
+}
+
 int sl_told_wakeup_preempt(struct sl_task *t, const struct sl_task *curr, const struct sl_event *ev)
 {
-	const struct sl_wide_wakeup_preempt *w = ev->wakeup_preempt.wide;
 	struct sl_task_fair *tf = sl_decision_task(t);
 	struct sl_wakeup_check check;
-	struct sl_entity own;
 	unsigned int stay;
 
 	if (!tf)
 		return -ENOMEM;
-	fill_check(&check, curr, ev);
-	entity(&own, t->tid, w->vruntime, w->deadline);
-	own.slice = slice_of(w->slice);
-	own.weight = weight_of(t);
+	fill_check(&check, t, curr, ev);
+	stay = sl_decision_stay(t);
 	if (t->state != SL_TASK_QUEUED) {
 		tf->told.check = check;
-		tf->told.own = own;
 		tf->told.checked_ns = ev->ts_ns;
-		return 0;
-	}
-	/* It is queued already: new (wake_up_new_task()), or moved here by another CPU. */
-	stay = sl_decision_stay(t);
-	if (stay >= SL_STAYS_MAX)
-		return 0;
-	tf->stays[stay] = tf->entities[0] = own;
-	stand_alone(tf);
-	tf->wakeup = check;
-	tf->wakeup.ns = tf->off_until_ns ? tf->off_until_ns : t->nr_pieces ? t->pieces[stay].start_ns : t->queued_ns;
-	if (!stay && !tf->off_until_ns) {
-		tf->ns = t->queued_ns;
-		tf->lag = (int64_t)(w->avg_vruntime - w->vruntime);
-		tf->lag_known = true;
+	} else if (!stay && t->wait_kind == SL_WAIT_FORK) {	/* wake_up_new_task() (7.3) */
+		note_wakeup(t, &check, t->queued_ns);
+	} else if (stay < SL_STAYS_MAX && (stay || tf->off_until_ns)) {	/* moved here, or put back */
+		tf->moved = check;
+		tf->moved.ns = tf->off_until_ns ? tf->off_until_ns : t->pieces[stay].start_ns;
+		tf->stays[stay] = check.own;
+		stand_alone(tf);
 	}
 	return 0;
 }
@@ -222,22 +228,20 @@ void sl_told_queued(struct sl_task *t, uint64_t now_ns)
 		tf->select = told->select;
 	if (told->energy.chosen_ns)
 		tf->energy = told->energy;
-	if (told->placed_ns || told->checked_ns) {
+	if (told->checked_ns) {
+		note_wakeup(t, &told->check, now_ns);
+	} else if (told->placed_ns) {
 		tf->ns = now_ns;
-		tf->entities[0] = tf->stays[0] = told->checked_ns ? told->own : told->placed;
+		tf->entities[0] = tf->stays[0] = told->placed;
+		tf->lag_known = false;
 		stand_alone(tf);
-		tf->lag_known = told->checked_ns;
-		if (tf->lag_known)
-			tf->lag = (int64_t)(told->check.at.queue.zero_vruntime - told->own.vruntime);
+	}
+	if (told->placed_ns || told->checked_ns) {
 		tf->sleep_lag_known = told->placed_ns;
 		tf->sleep_lag = told->lag;
 		tf->was_delayed = !told->placed_ns || told->was_delayed;
 		if (tf->stays[0].slice > 0)
 			t->slice_ns = (uint64_t)tf->stays[0].slice;
-	}
-	if (told->checked_ns) {
-		tf->wakeup = told->check;
-		tf->wakeup.ns = now_ns;
 	}
 	sl_told_forget(told);
 }

@@ -202,18 +202,19 @@ static void lift(struct sl_verdict *v, struct sl_fair_decision *r)
 }
 
 bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_task *t,
-			   struct sl_verdict *v, struct sl_fair_decision *r)
+			   const struct sl_wakeup_check *check, struct sl_verdict *v,
+			   struct sl_fair_decision *r)
 {
 	const struct sl_task_fair *tf = t->fair;
-	const struct sl_level *l = &tf->wakeup.at;
-	const struct sl_entity *own = &tf->entities[tf->wakeup.level], *curr = &l->curr;
+	const struct sl_level *l = &check->at;
+	const struct sl_entity *own = &check->own, *curr = &l->curr;
 	bool low_policy = tf->entities[0].flags & (SL_ENTITY_IDLE | SL_ENTITY_BATCH) ||
 			  t->policy == POLICY_BATCH || t->policy == POLICY_IDLE;
 	bool own_idle = own->flags & SL_ENTITY_IDLE, curr_idle = curr->flags & SL_ENTITY_IDLE;
 	bool shorter = own->slice > 0 && curr->slice > 0 && own->slice < curr->slice;
 
-	start(r, SL_DECIDED_AT_WAKEUP, tf->wakeup.ns);
-	r->level = tf->wakeup.level;
+	start(r, SL_DECIDED_AT_WAKEUP, check->ns);
+	r->level = check->level;
 	r->group = l->queue.group;
 	against(r, own, curr);
 	if (l->why >= 0) {

@@ -19,13 +19,14 @@ bool sl_eevdf_knows(const struct sl_task *t);
 unsigned int sl_eevdf_stay(const struct sl_task *t, uint64_t at_ns, uint64_t *ret_from_ns);
 
 /*
- * What the check at its own wakeup, or a later decision on its CPU, says of t. entities:
+ * What the check at its own wakeup or where it moved to, or a later decision on its CPU, says of t. entities:
  * where t and the groups above it stood then; came_later: t was queued there after d, by
  * a migration. False: nothing. ret_decision is filled in
  * except for the rival's name.
  */
 bool sl_eevdf_judge_wakeup(const struct sl_why_context *ctx, const struct sl_task *t,
-			   struct sl_verdict *ret_verdict, struct sl_fair_decision *ret_decision);
+			   const struct sl_wakeup_check *check, struct sl_verdict *ret_verdict,
+			   struct sl_fair_decision *ret_decision);
 bool sl_eevdf_judge(const struct sl_why_context *ctx, const struct sl_task *t,
 		    const struct sl_cpu_fair *f, const struct sl_decision *d,
 		    const struct sl_entity entities[SL_FAIR_LEVELS_MAX], bool came_later,

@@ -344,6 +344,7 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 	const struct sl_task_fair *tf = t->fair;
 	const struct sl_cpu_fair *f = b->e->cpus.at[iv->cpu]->fair;
 	const struct sl_decision *d = sl_decision_at(f, at_ns), *next;
+	const struct sl_wakeup_check *check;
 	uint64_t since_ns;
 
 	next = d ? sl_decision_after(f, d) : sl_decision_first(f);
@@ -364,12 +365,13 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 			*ret_until_ns = since_ns;
 		return false;
 	}
-	/* Until something is decided after it, the check at its own wakeup is the latest. */
-	if (tf->wakeup.ns == since_ns && tf->wakeup.task == iv->occupant->index && iv->ran_at_queueing &&
+	/* Until something is decided after it, the check when it was queued there is the latest. */
+	check = tf->moved.ns == since_ns ? &tf->moved : &tf->wakeup;
+	if (check->ns == since_ns && check->task == iv->occupant->index && iv->ran_at_queueing &&
 	    (!d || d->ns < since_ns)) {
-		part->evidence_event = sl_event_kind_name((enum sl_ev_kind)tf->wakeup.event);
-		part->evidence_cpu = tf->wakeup.cpu;
-		if (!sl_eevdf_judge_wakeup(&b->x->context, t, ret_v, &part->decision))
+		part->evidence_event = sl_event_kind_name((enum sl_ev_kind)check->event);
+		part->evidence_cpu = check->cpu;
+		if (!sl_eevdf_judge_wakeup(&b->x->context, t, check, ret_v, &part->decision))
 			return false;
 	} else if (d && d->task == iv->occupant->index &&
 		   (d->ns >= since_ns || since_ns != t->queued_ns || !tf->ns)) {
@@ -522,23 +524,6 @@ static int emit_path(struct build *b, uint64_t end_ns)
 	return emit_part(b, &seg, b->r->start_ns, end_ns, v);
 }
 
-static bool at_least_half(uint64_t part_ns, uint64_t whole_ns)
-{
-	return part_ns && part_ns >= whole_ns - part_ns;
-}
-
-/* The placement cause that outweighs what held the task; the most specific one first. */
-static enum sl_cause place_to_blame(const struct sl_explained *r)
-{
-	if (at_least_half(r->avoidable_ns, r->delay_ns)) {
-		if (r->place_causes >> (SL_CAUSE_STACKED_WAKEUP - SL_CAUSE_HOLD_NR) & 1)
-			return SL_CAUSE_STACKED_WAKEUP;
-		return r->pull_hurt ? SL_CAUSE_WAKE_AFFINE : SL_CAUSE_IDLE_CPU_MISSED;
-	}
-	/* Affinity is never to blame: what it forbids the scheduler could not have chosen. */
-	return SL_CAUSE_NONE;
-}
-
 static void choose_primary(struct sl_explained *r)
 {
 	enum sl_cause place;
@@ -547,11 +532,11 @@ static void choose_primary(struct sl_explained *r)
 	r->primary = SL_CAUSE_NONE;
 	r->primary_ns = 0;
 	r->primary_confidence = SL_CONF_UNKNOWN;
-	place = place_to_blame(r);
+	place = sl_placement_to_blame(r);
 	if (place != SL_CAUSE_NONE) {
 		r->primary = place;
 		r->primary_ns = r->avoidable_ns;
-		r->primary_confidence = r->taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
+		r->primary_confidence = sl_placement_confidence(r, sl_place_bit(place));
 		return;
 	}
 	for (i = 0; i < r->nr; i++) {
@@ -599,7 +584,7 @@ static int explain(struct build *b, const struct sl_engine *e)
 		    (b->wanted || !explain_by_sums(b->x, e, closing, r)))
 			ret = explain_by_intervals(b, e);
 	}
-	sl_placement_of(e, closing, r);
+	sl_placement_of(&b->x->context, e, closing, r);
 	choose_primary(r);
 	return ret;
 }
@@ -693,19 +678,7 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 		sl_told_throttled(&x->context, t, &w->throttled_group);
 	if (w->cause_ns[SL_CAUSE_THROTTLED] && !w->throttled_group && t->cgroup && x->context.throttled_group)
 		w->throttled_group = x->context.throttled_group(x->context.arg, t->cgroup);
-	w->place_causes = r.place_causes;
-	w->place_confidence = r.taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED;
-	w->avoidable_ns = r.avoidable_ns;
-	w->avoidable_cpu = r.avoidable_cpu;
-	w->avoidable_capacity = w->wake_capacity = -1;
-	if (x->context.topology && r.avoidable_cpu >= 0) {
-		w->avoidable_relation = sl_topology_relation(x->context.topology, w->wake_cpu,
-							     r.avoidable_cpu);
-		w->avoidable_capacity = sl_topology_capacity(x->context.topology, r.avoidable_cpu);
-		w->wake_capacity = sl_topology_capacity(x->context.topology, w->wake_cpu);
-	}
-	w->forbidden_ns = r.forbidden_ns;
-	w->forbidden_cpu = r.forbidden_cpu;
+	sl_placement_show(&x->context, t, &r, w);
 	w->primary = r.primary;
 	w->primary_ns = r.primary_ns;
 	w->primary_confidence = r.primary_confidence;
