@@ -126,6 +126,35 @@ struct sl_segment {
 	struct sl_fair_decision decision; /* fair segments; at == SL_DECIDED_NOWHERE else */
 };
 
+/*
+ * Why the kernel chose the CPU that the task was sent to, as far as it tells that itself
+ * (tracepoint sched_select_task_rq_fair). The words are static, those that the kernel prints.
+ */
+struct sl_selection {
+	bool told;			/* false: nothing below is known */
+	const char *path;		/* "fast", "energy", ... NULL: a word of a later kernel */
+	const char *why;		/* "scan-limit", "idle-prev", ... NULL: the same */
+	int cpu;			/* what it chose */
+	/* of the search for an idle CPU, on the fast path; -1: there was none, or not told */
+	int target_cpu;			/* where it began */
+	int affine;			/* 1: that is the waker's CPU, by wake_affine(); 0: it is not */
+	int scanned, scan_limit;	/* CPUs that it looked at, and that it may look at (SIS_UTIL) */
+};
+
+#define SL_NO_COST UINT64_MAX
+
+/* What energy-aware scheduling compared (sched_energy_candidate, sched_energy_choice). */
+struct sl_energy {
+	bool told;			/* false: nothing below is known */
+	const char *why;		/* "cheaper", ... NULL: a word of a later kernel */
+	int cpu;			/* what it chose */
+	uint64_t cost;			/* in the energy model's unit; SL_NO_COST: not known, and so below */
+	int next_cpu;			/* the cheapest other candidate that is strong enough; -1: none */
+	uint64_t next_cost;
+	int prev_cpu;			/* where it ran before: what staying would have cost */
+	uint64_t prev_cost;
+};
+
 struct sl_wait {
 	int32_t tid, tgid;		/* tgid -1: unknown process */
 	char comm[16];
@@ -152,8 +181,11 @@ struct sl_wait {
 	int was_delayed;		/* it was still queued while it slept: 1 yes, 0 no, -1 unknown */
 	const char *throttled_group;	/* path of the group that held it; NULL: none or unknown */
 
+	struct sl_selection selection;
+	struct sl_energy energy;
 	unsigned int place_causes;	/* bit (cause - SL_CAUSE_HOLD_NR) per PLACE cause that applies */
-	enum sl_confidence place_confidence;
+	unsigned int place_exact;	/* those of them that the kernel itself states */
+	enum sl_confidence place_confidence;	/* of the least sure of them */
 	uint64_t avoidable_ns;		/* time an allowed CPU that was idle at enqueue stayed free */
 	int avoidable_cpu;		/* -1: none */
 	enum sl_cpu_relation avoidable_relation; /* of that CPU to the one it was sent to */

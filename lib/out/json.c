@@ -253,6 +253,54 @@ static void print_segments(FILE *file, const struct sl_wait *wait)
 	putc(']', file);
 }
 
+static json_t *json_cost(uint64_t cost)
+{
+	return cost > INT64_MAX ? json_null() : json_integer((json_int_t)cost);
+}
+
+/* null where the kernel does not tell. */
+static json_t *json_selection(const struct sl_selection *s)
+{
+	json_t *object;
+	int bad = 0;
+
+	if (!s->told)
+		return json_null();
+	object = json_object();
+	bad |= sl_json_set(object, "path", sl_json_text(s->path));
+	bad |= sl_json_set(object, "why", sl_json_text(s->why));
+	bad |= sl_json_set(object, "cpu", sl_json_id(s->cpu));
+	bad |= sl_json_set(object, "target_cpu", sl_json_id(s->target_cpu));
+	bad |= sl_json_set(object, "affine", s->affine < 0 ? json_null() : json_boolean(s->affine));
+	bad |= sl_json_set(object, "scanned", sl_json_id(s->scanned));
+	bad |= sl_json_set(object, "scan_limit", sl_json_id(s->scan_limit));
+	if (!bad)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *json_energy(const struct sl_energy *en)
+{
+	json_t *object;
+	int bad = 0;
+
+	if (!en->told)
+		return json_null();
+	object = json_object();
+	bad |= sl_json_set(object, "why", sl_json_text(en->why));
+	bad |= sl_json_set(object, "cpu", sl_json_id(en->cpu));
+	bad |= sl_json_set(object, "cost", json_cost(en->cost));
+	bad |= sl_json_set(object, "next_cpu", sl_json_id(en->next_cpu));
+	bad |= sl_json_set(object, "next_cost", json_cost(en->next_cost));
+	bad |= sl_json_set(object, "prev_cpu", sl_json_id(en->prev_cpu));
+	bad |= sl_json_set(object, "prev_cost", json_cost(en->prev_cost));
+	if (!bad)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 /* Signed ns that may be unknown. */
 static json_t *json_value(int64_t value)
 {
@@ -290,6 +338,8 @@ static json_t *json_wait(const struct sl_wait *wait)
 	bad |= sl_json_set(object, "wake_capacity", sl_json_id(wait->wake_capacity));
 	bad |= sl_json_set(object, "forbidden_ns", sl_json_ns(wait->forbidden_ns));
 	bad |= sl_json_set(object, "forbidden_cpu", sl_json_id(wait->forbidden_cpu));
+	bad |= sl_json_set(object, "selection", json_selection(&wait->selection));
+	bad |= sl_json_set(object, "energy", json_energy(&wait->energy));
 	bad |= sl_json_set(object, "place_causes", json_place_causes(wait));
 	bad |= sl_json_set(object, "place_confidence",
 			   sl_json_text(wait->place_causes ?

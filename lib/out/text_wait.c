@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/told.h"
 #include "out/fmt.h"
 #include "out/table.h"
 #include "util/time.h"
@@ -89,6 +90,98 @@ static void print_where(struct sl_out *out, const struct sl_wait *wait)
 	if (sl_out_taints(wait->taints, text, sizeof(text), ", "))
 		sl_line_add(&line, "; tainted: %s", text);
 	sl_out_wrap(out, 5, 5, line.text);
+}
+
+/* Why it was sent there, in the kernel's own words (event/told.h). */
+static const char *sentence(const char *why)
+{
+	static const char *const sentences[SL_SELECT_NR] = {
+		[SL_SELECT_CURRENT_CPU] = "the waker asked for its own CPU",
+		[SL_SELECT_ENERGY] = "the energy model decided",
+		[SL_SELECT_SLOW] = "the idlest CPU of a domain",
+		[SL_SELECT_IDLE_TARGET] = "it was idle, and the first to be looked at",
+		[SL_SELECT_IDLE_PREV] = "it was idle, and the task's previous CPU",
+		[SL_SELECT_PER_CPU_KTHREAD] = "woken by a kernel thread that belongs to that CPU",
+		[SL_SELECT_IDLE_RECENT] = "it was idle, and the task ran there recently",
+		[SL_SELECT_IDLE_CAPACITY] = "the idle CPU whose capacity suits the task best",
+		[SL_SELECT_IDLE_SMT] = "it was idle, in the previous CPU's core",
+		[SL_SELECT_IDLE_CORE] = "its core was idle",
+		[SL_SELECT_IDLE_SCAN] = "it was idle, and the search came to it first",
+		[SL_SELECT_SCAN_LIMIT] = "SIS_UTIL ended the search for an idle CPU",
+		[SL_SELECT_NO_IDLE] = "no idle CPU found",
+		[SL_SELECT_AFFINITY] = "the task may run on no CPU that shares that cache",
+	};
+	int i;
+
+	for (i = 0; why && i < SL_SELECT_NR; i++)
+		if (sentences[i] && !strcmp(why, sl_select_why_name(i)))
+			return sentences[i];
+	return "the kernel gives no reason that is known here";
+}
+
+static void print_selection(struct sl_out *out, const struct sl_wait *wait)
+{
+	const struct sl_selection *s = &wait->selection;
+	struct sl_line line = { .used = 0 };
+
+	if (!s->told)
+		return;
+	sl_line_add(&line, "sent to CPU ");
+	sl_line_add_cpu(&line, s->cpu);
+	if (s->path && strcmp(s->path, sl_select_path_name(SL_PATH_NONE)) &&
+	    strcmp(s->path, sl_select_path_name(SL_PATH_CURRENT_CPU)))
+		sl_line_add(&line, " on the %s path", s->path);
+	sl_line_add(&line, ": %s", sentence(s->why));
+	if (s->scanned > 0 || s->scan_limit >= 0) {
+		sl_line_add(&line, " (looked at %d", s->scanned);
+		if (s->scan_limit >= 0)
+			sl_line_add(&line, ", SIS_UTIL allows %d", s->scan_limit);
+		sl_line_add(&line, ")");
+	}
+	if (s->affine > 0 && s->target_cpu == s->cpu)
+		sl_line_add(&line, "; pulled there, to its waker's CPU");
+	else if (s->target_cpu >= 0 && s->target_cpu != s->cpu)
+		sl_line_add(&line, "; the search began at CPU %d%s", s->target_cpu,
+			    s->affine > 0 ? ", its waker's" : "");
+	if (wait->wake_cpu >= 0 && wait->wake_cpu != s->cpu)
+		sl_line_add(&line, "; overruled: queued on CPU %d", wait->wake_cpu);
+	sl_out_wrap(out, 5, 7, line.text);
+}
+
+static void add_cost(struct sl_line *line, const char *what, int cpu, uint64_t cost)
+{
+	sl_line_add(line, "%s CPU %d costs ", what, cpu);
+	if (cost == SL_NO_COST)
+		sl_line_add(line, "n/a");
+	else
+		sl_line_add(line, "%" PRIu64, cost);
+}
+
+static void print_energy(struct sl_out *out, const struct sl_wait *wait)
+{
+	static const char *const sentences[SL_ENERGY_NR] = {
+		[SL_ENERGY_NO_UTIL] = "the task has no utilisation yet, so it stays",
+		[SL_ENERGY_RACED] = "utilisation changed while it was compared, so it stays",
+		[SL_ENERGY_CHEAPER] = "cheaper",
+		[SL_ENERGY_FITS_BETTER] = "it fits better",
+		[SL_ENERGY_MORE_CAPACITY] = "it has more capacity",
+		[SL_ENERGY_PREV] = "nothing is better than staying",
+	};
+	const struct sl_energy *en = &wait->energy;
+	struct sl_line line = { .used = 0 };
+	int i;
+
+	if (!en->told)
+		return;
+	add_cost(&line, "energy:", en->cpu, en->cost);
+	if (en->next_cpu >= 0)
+		add_cost(&line, ", next", en->next_cpu, en->next_cost);
+	if (en->prev_cpu >= 0 && en->prev_cpu != en->cpu && en->prev_cpu != en->next_cpu)
+		add_cost(&line, ", staying on", en->prev_cpu, en->prev_cost);
+	for (i = 0; en->why && i < SL_ENERGY_NR; i++)
+		if (!strcmp(en->why, sl_energy_why_name(i)))
+			sl_line_add(&line, "; %s", sentences[i]);
+	sl_out_wrap(out, 5, 7, line.text);
 }
 
 /* One line: a segment, or (times > 0) several of the same cause, CPU and name together. */
@@ -337,6 +430,8 @@ void sl_text_wait(struct sl_out *out, const struct sl_wait *wait, unsigned int r
 {
 	print_who(out, wait, rank);
 	print_where(out, wait);
+	print_selection(out, wait);
+	print_energy(out, wait);
 	print_lag(out, wait);
 	if (wait->nr_segments)
 		print_segments(out, wait);

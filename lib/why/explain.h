@@ -53,7 +53,7 @@ struct sl_explained {
 	unsigned int taints;
 	unsigned int nr;
 	struct sl_hold hold[SL_HOLD_MAX];	/* sum of ns == delay_ns */
-	unsigned int place_causes;		/* see struct sl_wait */
+	unsigned int place_causes, place_exact;	/* see struct sl_wait */
 	uint64_t avoidable_ns, forbidden_ns;
 	int avoidable_cpu, forbidden_cpu;
 	bool pull_hurt;				/* wake-affine, and the previous CPU was the free one */
@@ -101,7 +101,19 @@ uint64_t sl_throttled_until(const struct sl_why_context *ctx, const struct sl_ta
  */
 int sl_told_throttled(const struct sl_why_context *ctx, const struct sl_task *t, const char **ret_path);
 /* Was it the wrong CPU? Fills place_causes, avoidable_* (placement.c). */
-void sl_placement_of(const struct sl_engine *e, const struct sl_closing *closing,
-		     struct sl_explained *ret);
+void sl_placement_of(const struct sl_why_context *ctx, const struct sl_engine *e,
+		     const struct sl_closing *closing, struct sl_explained *ret);
+/* The placement cause that outweighs what held the task; SL_CAUSE_NONE: none does. */
+enum sl_cause sl_placement_to_blame(const struct sl_explained *r);
+/* How sure r's placement causes of the mask are: the least sure of them. */
+enum sl_confidence sl_placement_confidence(const struct sl_explained *r, unsigned int causes);
+/* The placement as users see it. */
+void sl_placement_show(const struct sl_why_context *ctx, const struct sl_task *t,
+		       const struct sl_explained *r, struct sl_wait *w);
+
+static inline unsigned int sl_place_bit(enum sl_cause cause)
+{
+	return 1u << (cause - SL_CAUSE_HOLD_NR);
+}
 
 #endif

@@ -14,6 +14,7 @@
 #define HEAD_WORDS 3
 #define NS_BITS 56
 #define NS_MASK ((1ull << NS_BITS) - 1)
+#define PLACE_BITS 8
 
 _Static_assert(SL_CAUSE_NR < 64 && SL_CONF_NR <= 4, "cause and confidence share one byte");
 
@@ -56,24 +57,35 @@ static void total_hold(struct sl_outliers *o, unsigned int *seen, enum sl_cause 
 	*seen |= 1u << cause;
 }
 
+_Static_assert(SL_CAUSE_NR - SL_CAUSE_HOLD_NR <= PLACE_BITS, "PLACE causes fit their part of a word");
+
+/* The PLACE causes that apply, and those of them that the kernel states. */
+static unsigned int place_of(const struct sl_explained *x)
+{
+	return x->place_causes | x->place_exact << PLACE_BITS;
+}
+
 /* place_ns: the time that the wait could have been spared, whatever PLACE cause applies */
 static void total_rest(struct sl_outliers *o, uint64_t delay_ns, uint64_t place_ns,
 		       enum sl_cause primary, unsigned int place, unsigned int taints)
 {
-	unsigned int i;
+	unsigned int i, exact = place >> PLACE_BITS;
+
+	place &= (1u << PLACE_BITS) - 1;
 
 	o->count++;
 	o->total_ns += delay_ns;
 	o->tainted += taints & ~(unsigned int)SL_TAINT_BEFORE_TRACE ? 1 : 0;
 	if (primary < SL_CAUSE_NR)
 		o->totals[primary].primary++;
-	for (i = 0; place; i++, place >>= 1)
+	for (i = 0; place; i++, place >>= 1, exact >>= 1)
 		if (place & 1) {
 			struct sl_cause_total *t = &o->totals[SL_CAUSE_HOLD_NR + i];
 
 			t->count++;
 			t->ns += place_ns;
-			t->confidence_ns[taints ? SL_CONF_UNKNOWN : SL_CONF_DERIVED] += place_ns;
+			t->confidence_ns[taints ? SL_CONF_UNKNOWN :
+					 exact & 1 ? SL_CONF_EXACT : SL_CONF_DERIVED] += place_ns;
 		}
 }
 
@@ -94,7 +106,7 @@ static int encode(struct sl_outliers *o, const struct sl_explained *x)
 	w = o->words + o->nr_words;
 	w[0] = x->delay_ns;
 	w[1] = x->avoidable_ns ? x->avoidable_ns : x->forbidden_ns;
-	w[2] = x->nr | (uint64_t)x->primary << 8 | (uint64_t)x->place_causes << 16 |
+	w[2] = x->nr | (uint64_t)x->primary << 8 | (uint64_t)place_of(x) << 16 |
 	       (uint64_t)x->taints << 32;
 	for (i = 0; i < x->nr; i++)
 		w[HEAD_WORDS + i] = (uint64_t)x->hold[i].cause << 58 |
@@ -201,7 +213,7 @@ int sl_outliers_add(struct sl_outliers *o, const struct sl_explained *x)
 		total_hold(o, &seen, (enum sl_cause)x->hold[i].cause,
 			   (enum sl_confidence)x->hold[i].confidence, x->hold[i].ns);
 	total_rest(o, x->delay_ns, x->avoidable_ns ? x->avoidable_ns : x->forbidden_ns, x->primary,
-		   x->place_causes, x->taints);
+		   place_of(x), x->taints);
 	return 0;
 }
 

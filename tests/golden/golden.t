@@ -77,7 +77,7 @@ def ns(text):
 
 def pairs(words):
     for word in words:
-        key, op, value = re.fullmatch(r"([\w_]+)(>=|=)(.*)", word).groups()
+        key, op, value = re.fullmatch(r"([\w.]+)(>=|=)(.*)", word).groups()
         yield key, op, value
 
 
@@ -139,7 +139,11 @@ def wait_value(wait, key):
         return ",".join(wait["place_causes"]) or "-"
     if key == "taints":
         return ",".join(wait["taints"]) or "-"
-    value = wait[key] if key in wait else wait[key + "_ns"]
+    head, _, member = key.partition(".")
+    if member:		# selection.why, energy.cost
+        value = (wait[head] or {}).get(member)
+    else:
+        value = wait[key] if key in wait else wait[key + "_ns"]
     return "null" if value is None else value
 
 

@@ -103,8 +103,8 @@ def switch_print_fmt(shape):
 COMM, LOC, INT, PID, LONG, U32, U64, S64, BOOL, U8, SHORT = (
     "comm", "loc", "int", "pid_t", "long", "u32", "u64", "s64", "bool", "u8", "short")
 WAKE = [(COMM, "comm"), (PID, "pid"), (INT, "prio"), (INT, "success"), (INT, "target_cpu")]
-CFS = [(INT, "cpu"), (U64, "cgroup"), (U64, "quota_ns"), (U64, "period_ns"),
-       (S64, "runtime_left_ns"), (U32, "nr_queued"), (U32, "level"), (PID, "pid")]
+CFS = [(U64, "cgroup"), (U64, "quota_ns"), (U64, "period_ns"), (S64, "runtime_left_ns"),
+       (INT, "cpu"), (U32, "nr_queued"), (U32, "level"), (PID, "pid")]
 # Fields as kernels order them. Those our events do not have are filled with 0 or "".
 LAYOUTS = {
     "sched_switch": [(COMM, "prev_comm"), (PID, "prev_pid"), (INT, "prev_prio"),
@@ -134,17 +134,18 @@ LAYOUTS = {
                (U64, "lag_or_vprot")],
     "picked_again": [(INT, "pid")], "tick": [(INT, "pid")],
     "sched_wakeup_preempt": [(COMM, "comm"), (PID, "pid"), (PID, "curr_pid"), (PID, "picked_pid"),
-                             (PID, "best_pid"), (INT, "cpu"), (U32, "nr_queued"), (U8, "preempt"),
+                             (INT, "cpu"), (U32, "nr_queued"), (U8, "preempt"),
                              (U8, "why"), (U8, "eligible"), (U8, "flags"), (U64, "slice"),
                              (U64, "vruntime"), (U64, "deadline"), (U64, "curr_slice"),
                              (U64, "curr_vruntime"), (U64, "curr_deadline"), (U64, "curr_vprot"),
-                             (U64, "avg_vruntime"), (U64, "best_vruntime"), (U64, "best_deadline")],
-    "sched_pick_fair": [(COMM, "comm"), (PID, "pid"), (PID, "curr_pid"), (PID, "best_pid"),
-                        (INT, "cpu"), (U32, "nr_queued"), (U8, "why"), (U8, "eligible"),
-                        (U8, "flags"), (U64, "slice"), (U64, "vruntime"), (U64, "deadline"),
+                             (U64, "avg_vruntime"), (U64, "best_vruntime"),
+                             (U64, "best_deadline"), (PID, "best_pid")],
+    "sched_pick_fair": [(COMM, "comm"), (PID, "pid"), (PID, "curr_pid"), (INT, "cpu"),
+                        (U32, "nr_queued"), (U64, "slice"), (U64, "vruntime"), (U64, "deadline"),
                         (U64, "vprot"), (U64, "curr_vruntime"), (U64, "curr_deadline"),
                         (U64, "curr_vprot"), (U64, "avg_vruntime"), (U64, "best_vruntime"),
-                        (U64, "best_deadline")],
+                        (U64, "best_deadline"), (PID, "best_pid"), (U8, "why"), (U8, "eligible"),
+                        (U8, "flags")],
     "sched_place_entity": [(COMM, "comm"), (PID, "pid"), (INT, "cpu"), (INT, "flags"),
                            (U32, "nr_queued"), (S64, "lag"), (S64, "placed_lag"), (U64, "slice"),
                            (U64, "vslice"), (U64, "weight"), (U64, "avg_vruntime"),
@@ -158,7 +159,7 @@ LAYOUTS = {
                                (INT, "fits"), (U64, "util"), (U64, "spare"), (U64, "base_energy"),
                                (U64, "energy"), (U64, "cost"), (U8, "prev"), (U8, "best")],
     "sched_energy_choice": [(COMM, "comm"), (PID, "pid"), (INT, "prev_cpu"), (INT, "cpu"),
-                            (U64, "cost"), (U64, "prev_cost"), (INT, "fits"), (INT, "prev_fits"),
+                            (INT, "fits"), (U64, "cost"), (U64, "prev_cost"), (INT, "prev_fits"),
                             (U8, "why")],
     "sched_resched_fair": [(COMM, "comm"), (PID, "pid"), (INT, "cpu"), (U8, "lazy"),
                            (U8, "pending"), (U8, "site"), (U8, "tick"), (U64, "vruntime"),
