@@ -37,9 +37,9 @@ SKIP = re.compile(r"#\s*skip\b", re.IGNORECASE)
 APPEND = ("console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable "
           "rcupdate.rcu_cpu_stall_timeout=120 watchdog_thresh=60")
 TAIL = 50
-# --icount: all CPUs in one thread, a nanosecond for each instruction, and no waiting for the
+# --icount: all CPUs in one thread, a fixed time for each instruction, and no waiting for the
 # host's clock: nothing that the guest sees depends on how fast this machine is.
-ICOUNT = ["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01,clock=vm"]
+ICOUNT = ["-icount", "shift={shift},sleep=off", "-rtc", "base=2026-01-01,clock=vm"]
 TCG_ICOUNT = "tcg,thread=single"
 # Random numbers that the host makes up would differ from run to run.
 CPU_TCG = "max,-rdrand,-rdseed"
@@ -128,7 +128,7 @@ def qemu_command(args, initrd, console, archive, port):
                                       args.append])),
                "-serial", f"file:{console}", "-serial", "stdio", "-serial", f"file:{archive}"]
     if args.icount:
-        command += ICOUNT
+        command += [word.format(shift=args.icount_shift) for word in ICOUNT]
     if args.out:
         command += ["-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={port}",
                     "-device", "virtserialport,chardev=out,name=schedlat.out"]
@@ -240,6 +240,8 @@ def main():
     parser.add_argument("--topology", help="of the CPUs: sockets=2,cores=2,threads=1")
     parser.add_argument("--icount", action="store_true",
                         help="time by instructions: the same run again gives the same")
+    parser.add_argument("--icount-shift", type=int, default=0, metavar="N",
+                        help="an instruction takes 2^N ns; a guest is through the sooner")
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--machine", default="pc")
     parser.add_argument("--cpu", help=f"default: {CPU_TCG}, under kvm host")

@@ -111,7 +111,7 @@ unpack() # DIR PACKAGE...
 cached() # DIRECTORY PREFIX
 {
 	find "$cache/$1" -mindepth 1 -maxdepth 1 -name "$2*" ! -name '*.part' 2>/dev/null |
-		LC_ALL=C sort -V | tail -n 1
+		LC_ALL=C sort -V | tail -n 1 || true
 }
 
 # The kernel itself is in a package that the meta package leads to by its dependencies:

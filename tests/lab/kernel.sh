@@ -210,13 +210,7 @@ prune() # DIRECTORY PREFIX COUNT
 		while read -r _ path; do rm -rf "$path"; done
 }
 
-if [ -n "$only_cached" ] && [ -z "${KSRC:-}" ]; then
-	tree=$(find "$cache/source" -mindepth 2 -maxdepth 2 -name 'linux-source-*' -type d 2>/dev/null |
-		LC_ALL=C sort -V | tail -n 1)
-	[ -n "$tree" ] || exit 4
-else
-	tree=$("$here/source.sh")
-fi
+tree=$("$here/source.sh" ${only_cached:+-n})
 id=$(source_id "$tree")
 paths=$(list_patches)
 list=()

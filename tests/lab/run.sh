@@ -104,26 +104,41 @@ recipe() # NAME
 boot() # NAME KERNEL CPUS MODE TOPO APPEND TESTS SECONDS
 {
 	local name=$1 dir=$2 cpus=$3 mode=$4 topo=$5 append=$6 tests=$7 seconds=$8 status=0 memory=1G
+	local out=${LAB_KEEP:-$work}/$1
 	local -a more=()
 
 	case $mode in
 	icount) more+=(--icount); seconds=$((seconds * 4)) ;;
+	icount4) more+=(--icount --icount-shift 2); seconds=$((seconds * 4)) ;;
 	multi) ;;
-	*) result "not ok" "$name: mode=$mode: must be icount or multi"; return ;;
+	*) result "not ok" "$name: mode=$mode: must be icount, icount4 or multi"; return ;;
 	esac
 	[[ $name != debug* ]] || { memory=2G; seconds=$((seconds * 2)); }
 	[ "$topo" = - ] || more+=(--topology "$topo")
 	[ "$append" = - ] || append=${append//%/ }
-	[ -z "${LAB_KEEP:-}" ] || more+=(--log "$LAB_KEEP/$name.log" --out "$LAB_KEEP/$name")
+	[ -z "${LAB_KEEP:-}" ] || more+=(--log "$LAB_KEEP/$name.log")
+	[ -z "${LAB_KEEP:-}" ] && [[ $tests != *-score-* ]] || more+=(--out "$out")
+	rm -rf "$out/score"
 	# shellcheck disable=SC2086 # LAB_OPT is a list
 	"$kernels/boot.py" --name "$name" --qemu "$qemu" --kernel "$dir/bzImage" --initrd "$work/guest.cpio" \
-		--smp "$cpus" --memory "$memory" --append "nokaslr ${append#-}" --tests "$tests" \
+		--smp "$cpus" --memory "$memory" --append "nokaslr lab_cpus=$cpus ${append#-}" --tests "$tests" \
 		--timeout $(((120 + seconds) * ${LAB_SLOW:-1})) "${more[@]}" ${LAB_OPT:-} |
 		tee "$work/tap" || status=$?
 	[ -z "${LAB_KEEP:-}" ] || cp "$work/tap" "$LAB_KEEP/$name.tap"
 	tally "$work/tap"
 	[ "$status" -le 1 ] && grep -q '^1\.\.' "$work/tap" ||
 		result "not ok" "$name: boot.py ended with status $status"
+	[ ! -d "$out/score" ] || judge "$name" "$out/score"
+}
+
+# What the guest recorded of the provokers: there is no python in it.
+judge() # NAME DIRECTORY
+{
+	"$here/../score/score.py" --schedlat "${SCHEDLAT:-$O/schedlat}" --from "$2" --tap "$1" > "$work/tap" ||
+		grep -q '^not ok' "$work/tap" || echo "not ok 1 - $1: score.py failed" >> "$work/tap"
+	cat "$work/tap"
+	[ -z "${LAB_KEEP:-}" ] || cp "$work/tap" "$LAB_KEEP/$1.score"
+	tally "$work/tap"
 }
 
 finish()
@@ -159,10 +174,18 @@ names=$(awk '{ print $1 }' <<< "$all" | awk '!seen[$0]++')
 for name in $names; do
 	read -r -a words <<< "$(recipe "$name")"
 	status=0
-	directory[$name]=$("$here/kernel.sh" $option "${words[@]}") || status=$?
+	directory[$name]=$("$here/kernel.sh" $option "${words[@]}" 2> >(tee "$work/why" >&2)) || status=$?
 	case $status in
 	0) ;;
-	3) result "not ok" "$name: its source cannot be had, see above"; finish ;;
+	3)
+		sleep 0.3 # until the reason is in the file
+		if [ "$what" = cached ]; then
+			result ok "the lab # SKIP $(tail -n 1 "$work/why" | sed 's/^lab: //'); make lab fetches it"
+		else
+			result "not ok" "$name: $(tail -n 1 "$work/why" | sed 's/^lab: //')"
+		fi
+		finish
+		;;
 	4) result ok "the lab # SKIP its kernels are not built: make lab"; finish ;;
 	*) result "not ok" "$name: the kernel cannot be built, see above"; directory[$name]= ;;
 	esac
@@ -174,9 +197,14 @@ if [ "$what" = build ]; then
 	finish
 fi
 [ -z "${LAB_KEEP:-}" ] || mkdir -p "$LAB_KEEP"
+qemu=
 if ! { qemu=$("$kernels/fetch.sh" qemu) && busybox=$("$kernels/fetch.sh" busybox) &&
 	KGUEST=$here/guest "$kernels/initramfs.sh" "$work/guest.cpio" "$busybox" "${programs[@]}"; }; then
-	result "not ok" "the guest cannot be made, see above"
+	if [ "$what" = cached ] && [ -z "$qemu" ]; then
+		result ok "the lab # SKIP there is no qemu 10 or newer, and none can be fetched: see above"
+	else
+		result "not ok" "the guest cannot be made, see above"
+	fi
 	finish
 fi
 echo "# $("$qemu" --version | head -n 1)"

@@ -94,7 +94,13 @@ leaves_nothing() # NAME
 {
 	is "$(ls /sys/kernel/tracing/instances)" "" "$1: no instance is left"
 	if has bpftool; then
-		is "$(bpftool prog show 2>&1)$(bpftool map show 2>&1)" "" "$1: no program, no map is left"
+		# The kernel frees them some time after the last user is gone.
+		for try in 1 2 3 4 5 6 7 8 9 10; do
+			left=$(bpftool prog show 2>&1)$(bpftool map show 2>&1)
+			[ -n "$left" ] || break
+			sleep 0.5
+		done
+		is "$left" "" "$1: no program, no map is left"
 	else
 		skip "$1: no program, no map is left" "no bpftool"
 	fi
