@@ -144,29 +144,53 @@ static bool is_tracepoint(const struct sl_event_desc *desc)
 	return strcmp(desc->system, "schedlat") != 0;
 }
 
-static unsigned int count_events(const struct sl_probe *probe, enum sl_probe_answer answer)
+/* By them a kernel tells its decisions: kernel-patches/tracepoints. */
+static bool tells_decisions(const struct sl_event_desc *desc)
+{
+	return desc->kind >= SL_EV_WAKEUP_PREEMPT && desc->kind <= SL_EV_RESCHED_FAIR;
+}
+
+static unsigned int count_events(const struct sl_probe *probe, enum sl_probe_answer answer, bool decisions)
 {
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < sl_event_descs_nr; i++)
-		nr += is_tracepoint(&sl_event_descs[i]) && probe->events[i] == answer;
+		nr += is_tracepoint(&sl_event_descs[i]) && probe->events[i] == answer &&
+		      tells_decisions(&sl_event_descs[i]) == decisions;
 	return nr;
+}
+
+static void list_missing(const struct sl_probe *probe, bool decisions)
+{
+	for (unsigned int i = 0; i < sl_event_descs_nr; i++)
+		if (probe->events[i] == SL_PROBE_NO && is_tracepoint(&sl_event_descs[i]) &&
+		    tells_decisions(&sl_event_descs[i]) == decisions)
+			printf("                %s:%s (%s: %s)\n", sl_event_descs[i].system,
+			       sl_event_descs[i].name, sl_event_group_name(sl_event_descs[i].group),
+			       sl_event_descs[i].doc);
 }
 
 static void print_missing_events(const struct sl_probe *probe)
 {
-	if (count_events(probe, SL_PROBE_UNKNOWN)) {
+	unsigned int yes, no;
+
+	if (count_events(probe, SL_PROBE_UNKNOWN, false)) {
 		printf("  events      not known: tracefs cannot be read\n");
 		return;
 	}
-	printf("  events      %u of %u", count_events(probe, SL_PROBE_YES),
-	       count_events(probe, SL_PROBE_YES) + count_events(probe, SL_PROBE_NO));
-	printf(count_events(probe, SL_PROBE_NO) ? "; this kernel does not have:\n" : "\n");
-	for (unsigned int i = 0; i < sl_event_descs_nr; i++)
-		if (probe->events[i] == SL_PROBE_NO && is_tracepoint(&sl_event_descs[i]))
-			printf("                %s:%s (%s: %s)\n", sl_event_descs[i].system,
-			       sl_event_descs[i].name, sl_event_group_name(sl_event_descs[i].group),
-			       sl_event_descs[i].doc);
+	yes = count_events(probe, SL_PROBE_YES, false);
+	no = count_events(probe, SL_PROBE_NO, false);
+	printf("  events      %u of %u%s\n", yes, yes + no, no ? "; this kernel does not have:" : "");
+	list_missing(probe, false);
+	yes = count_events(probe, SL_PROBE_YES, true);
+	no = count_events(probe, SL_PROBE_NO, true);
+	if (!yes) {
+		printf("  decisions   this kernel does not tell them (kernel-patches/tracepoints)\n");
+		return;
+	}
+	printf("  decisions   the kernel tells them, %u of %u events%s\n", yes, yes + no,
+	       no ? "; it does not have:" : "");
+	list_missing(probe, true);
 }
 
 static unsigned int count_bpf(const struct sl_probe_bpf *bpf, enum sl_bpf_probe_state state)
