@@ -358,7 +358,7 @@ static void test_text(void **state)
 	assert_has(text, "  2. cyclictest 4242: at least ");
 	assert_has(text, "tainted: open-at-end\n");
 	assert_has(text, "  slice-protection, ineligible: needs EEVDF state at the decision: record --backend "
-		   "bpf, or decision\n    tracepoints\n");
+		   "bpf, or a kernel\n    with sched_wakeup_preempt and sched_pick_fair\n");
 	free(text);
 
 	f.report.flight = true;
