@@ -15,8 +15,8 @@ source=$(realpath "${1:?the source of the kernel}")
 jobs=${MATRIX_JOBS:-$(nproc)}
 
 if [ -n "${MATRIX_DIR:-}" ]; then
-	mkdir -p "$MATRIX_DIR"
-	work=$(realpath "$MATRIX_DIR")
+	work=$(realpath -m "$MATRIX_DIR")/schedlat-matrix
+	mkdir -p "$work"
 else
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
@@ -31,9 +31,12 @@ done
 [ ${#configs[@]} -gt 0 ] || { echo "not ok MATRIX_CONFIGS=$MATRIX_CONFIGS names no config of matrix/"; exit; }
 
 # GNU patch writes a new file and renames it: the link to SOURCE is gone by then.
-if ! [ -d "$work/src" ]; then
+# A tree that was left half patched is not what its objects say.
+if ! [ -f "$work/clean" ]; then
+	rm -rf "${work:?}"/*
 	cp -al "$source" "$work/src" 2>/dev/null || { rm -rf "$work/src"; cp -a "$source" "$work/src"; }
 fi
+rm -f "$work/clean"
 apply() # [-R] PATCH
 {
 	patch -p1 --fuzz=0 --batch --silent --no-backup-if-mismatch -d "$work/src" "${@:1:$#-1}" -i "${!#}"
@@ -104,7 +107,7 @@ applied=()
 undo()
 {
 	for ((i = ${#applied[@]} - 1; i >= 0; i--)); do apply -R "${applied[i]}"; done
-	[ -n "${MATRIX_DIR:-}" ] || rm -rf "$work"
+	if [ -n "${MATRIX_DIR:-}" ]; then touch "$work/clean"; else rm -rf "$work"; fi
 }
 trap undo EXIT
 
