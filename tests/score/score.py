@@ -7,16 +7,17 @@ and compares. tests/workloads/README.md says how it counts. Needs root, the
 tool, the built provokers, and nothing beside Python's own library.
 """
 import argparse
+import glob
 import json
 import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 
+RECORD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "record.sh")
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SKIP = 77
 # True in any wait, and mostly too short to say anything: an interrupt that happens to fall into it,
@@ -34,16 +35,9 @@ CONFIDENCES = ("exact", "derived", "unknown")
 # more of it than this.
 FOREIGN_PERCENT = 10
 FEWEST = 5
-
-
-# Run by the recorder: the provoker begins, and falls silent.
-CONDUCTOR = """
-import os, signal, sys, time
-group, seconds = int(sys.argv[1]), float(sys.argv[2])
-os.killpg(group, signal.SIGUSR1)
-time.sleep(seconds)
-os.killpg(group, signal.SIGUSR2)
-"""
+LEAST = 95
+# Where this is recorded, what the fair class compared is.
+DECISION_EVENT = "sched:sched_pick_fair"
 
 
 class Skipped(Exception):
@@ -55,87 +49,96 @@ class Broken(Exception):
 
 
 class Provoker:
-    """One program of tests/workloads, and what it says of itself."""
+    """One program of tests/workloads, and what it says of itself: its --about, on the kernel it ran on."""
 
-    def __init__(self, path):
-        self.path = path
-        self.name = os.path.basename(path)
-        out = subprocess.run([path, "--about"], capture_output=True, text=True, check=True).stdout
-        about = dict(line.split("=", 1) for line in out.splitlines())
-        self.causes = about["causes"].split()
-        self.parts = {}
-        for part in about["parts"].split():
-            cause, percent = part.split(":")
-            self.parts[cause] = int(percent)
+    def __init__(self, name, text, flat):
+        about = dict(line.split("=", 1) for line in text.splitlines())
+        self.name = name
+        self.causes, self.parts = set(), {}
+        # Without an answer to whether the kernel has one flat queue both are true.
+        for prefix in {True: ["flat_"], False: [""], None: ["", "flat_"]}[flat]:
+            prefix = prefix if about[prefix + "causes"] else ""
+            self.causes |= set(about[prefix + "causes"].split())
+            for part in about[prefix + "parts"].split():
+                cause, percent = part.split(":")
+                self.parts[cause] = max(int(percent), self.parts.get(cause, 0))
         self.waits = about["waits"]
         self.judge = about["judge"]
         # others may run meanwhile without changing what is true
         self.alone = about["alone"] != "no"
         self.foreign_percent = 0 if about["alone"] == "strictly" else FOREIGN_PERCENT
         self.why = about["why"]
-        self.record = about["record"].split()
 
 
-class Running:
-    """The provoker's process: started, ready, ended, its cgroups removed."""
+class Recording:
+    """What record.sh left of one run."""
 
-    def __init__(self, provoker, seconds):
-        self.threads, self.victims, self.cgroups = {0}, set(), []
-        self.process = subprocess.Popen([provoker.path, "-w", "-s", str(seconds)], text=True,
-                                        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        for line in self.process.stdout:
-            word, _, rest = line.rstrip("\n").partition(" ")
-            if word == "ready":
-                return
+    def __init__(self, directory, name, backend, run):
+        self.base = os.path.join(directory, f"{name}.{backend}.{run}")
+        self.about_path = os.path.join(directory, name + ".about")
+        self.threads, self.victims = {0}, set()
+        self.path = self.base + ".dat"
+        self.name, self.backend = name, backend
+
+    def read(self):
+        """Who ran, and the warm-up; raises Skipped or Broken where there is nothing to judge."""
+        for line in text_of(self.base + ".said").splitlines():
+            word, _, rest = line.partition(" ")
             if word in ("victim", "thread"):
                 tid = int(rest.split()[0])
                 self.threads.add(tid)
                 if word == "victim":
                     self.victims.add(tid)
-            elif word == "cgroup":
-                self.cgroups.append(rest)
             elif word == "skip":
-                self.process.wait()
                 raise Skipped(rest)
             elif word == "failed":
-                self.process.wait()
-                raise Broken(f"{provoker.name}: {rest}")
-        raise Broken(f"{provoker.name} ended with status {self.process.wait()}")
+                raise Broken(rest)
+        if not os.path.exists(self.base + ".end"):
+            raise Broken("was not recorded")
+        status, warm_up, *said = text_of(self.base + ".end").splitlines()
+        if status == "3":
+            raise Skipped(f"backend {self.backend}: " + first_line("\n".join(said)))
+        if status != "0" or not self.victims:
+            raise Broken(f"schedlat record: status {status}: " + first_line("\n".join(said)))
+        return float(warm_up) * 1e9
 
-    def end(self):
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
-        try:
-            self.process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-        self.process.stdout.close()
-
-
-def run_tool(args, seconds=200):
-    return subprocess.run(args, capture_output=True, text=True, check=False, timeout=seconds)
+    def remove(self):
+        for suffix in (".dat", ".dat.old", ".said", ".end"):
+            if os.path.exists(self.base + suffix):
+                os.unlink(self.base + suffix)
 
 
-def record(opts, provoker, backend, path):
-    """
-    Records the provoker. It begins when the recorder is at work and falls silent before
-    that ends: where it takes all CPUs, the recorder would take minutes to start.
-    """
-    length = opts.warm_up + opts.seconds
-    running = Running(provoker, round(length) + 10)
-    try:
-        group = running.process.pid
-        args = [opts.schedlat, "record", "-q", "--backend", backend, "-o", path, *provoker.record, "--",
-                sys.executable, "-S", "-c", CONDUCTOR, str(group), str(length)]
-        out = run_tool(args)
-    finally:
-        running.end()
-    if out.returncode == 3:
-        raise Skipped(f"backend {backend}: " + first_line(out.stderr))
-    if out.returncode:
-        raise Broken(f"schedlat record: status {out.returncode}: {first_line(out.stderr)}")
-    return running
+def text_of(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def run_tool(args, seconds=200, **more):
+    return subprocess.run(args, capture_output=True, text=True, check=False, timeout=seconds, **more)
+
+
+def record(opts, name, backend, run):
+    """By the same script as in a guest. What became of it is in its files."""
+    out = run_tool([RECORD, opts.dir, os.path.join(opts.workloads, name), backend, str(run),
+                    str(opts.warm_up), str(opts.seconds)],
+                   env={**os.environ, "SCHEDLAT": opts.schedlat})
+    if out.returncode not in (0, SKIP):
+        raise Broken(first_line(out.stdout + out.stderr))
+
+
+class Commented:
+    """Lines that are no results are comments, so that all of it is TAP."""
+
+    def __init__(self, out):
+        self.out = out
+
+    def write(self, text):
+        for part in text.splitlines(keepends=True):
+            result = part.startswith(("ok ", "not ok ")) or part == "\n"
+            self.out.write(part if result else "# " + part)
+
+    def flush(self):
+        self.out.flush()
 
 
 def first_line(text):
@@ -143,10 +146,10 @@ def first_line(text):
     return lines[0] if lines else "(it said nothing)"
 
 
-def analyse(opts, provoker, running, path):
-    tids = ",".join(str(tid) for tid in sorted(running.victims))
-    args = [opts.schedlat, "report", "-q", "-i", path, "-j", f"--why={provoker.why}", "-t", tids,
-            "--waits", provoker.waits]
+def analyse(opts, provoker, recording):
+    tids = ",".join(str(tid) for tid in sorted(recording.victims))
+    args = [opts.schedlat, "report", "-q", "-i", recording.path, "-j", f"--why={provoker.why}",
+            "-t", tids, "--waits", provoker.waits]
     out = run_tool(args)
     if out.returncode:
         raise Broken(f"{shlex.join(args)}: status {out.returncode}: {first_line(out.stderr)}")
@@ -322,7 +325,7 @@ def throttled_limit(score, report):
             longer[confidence] += wrong
 
 
-def judge(provoker, running, report, warm_up_ns):
+def judge(provoker, recording, report, warm_up_ns):
     """Compares one report with what the provoker did."""
     score, unprovoked = Score(), []
     if provoker.judge == "lost":
@@ -338,12 +341,12 @@ def judge(provoker, running, report, warm_up_ns):
         if why:
             unprovoked.append(why)
             continue
-        if provoker.alone and foreign_percent(wait, running.threads) > provoker.foreign_percent:
+        if provoker.alone and foreign_percent(wait, recording.threads) > provoker.foreign_percent:
             score.disturbed += 1
             continue
         score.waits += 1
         if provoker.judge in ("hold", "moved"):
-            judge_hold(score, wait, provoker, running.threads)
+            judge_hold(score, wait, provoker, recording.threads)
         elif provoker.judge == "fault":
             judge_fault(score, wait)
         else:
@@ -371,26 +374,35 @@ def add(total, score):
             mine[confidence] += ns
 
 
-def run_one(opts, provoker, backend):
-    """All runs of a provoker under one backend."""
-    total, skipped = Score(), None
-    for run in range(opts.runs):
-        path = os.path.join(opts.dir, f"{provoker.name}.{backend}.{run}.dat")
+def run_one(opts, name, backend, runs):
+    """All runs of a provoker under one backend. Says as well whether the fair class's decisions were seen."""
+    total, skipped, decisions = Score(), None, False
+    for run in runs:
+        recording = Recording(opts.dir, name, backend, run)
         try:
-            running = record(opts, provoker, backend, path)
-            score = judge(provoker, running, analyse(opts, provoker, running, path),
-                          opts.warm_up * 1e9)
+            if not opts.from_dir:
+                record(opts, name, backend, run)
+            warm_up_ns = recording.read()
+            provoker = Provoker(name, text_of(recording.about_path), opts.flat)
+            report = analyse(opts, provoker, recording)
+            decisions |= sees_decisions(report)
+            score = judge(provoker, recording, report, warm_up_ns)
         except Skipped as why:
             skipped = str(why)
             continue
         finally:
-            for old in (path, path + ".old"):
-                if not opts.keep and os.path.exists(old):
-                    os.unlink(old)
+            if not opts.keep and not opts.from_dir:
+                recording.remove()
         add(total, score)
     if not total.waits:
         raise Skipped(skipped)
-    return total
+    return provoker, total, decisions
+
+
+def sees_decisions(report):
+    """Does the recording hold what the fair class compared?"""
+    meta = report["input"]["meta"]
+    return meta.get("bpf.has_queue") == "1" or DECISION_EVENT in meta.get("events_enabled", "")
 
 
 HEAD = (f"{'provoker':18} {'backend':8} {'waits':>6} {'time':>9} {'true':>7} "
@@ -438,80 +450,132 @@ def parse():
     p.add_argument("--warm-up", type=float, default=0.7, metavar="S", help="of it, that is not judged")
     p.add_argument("--json", metavar="FILE", help="write the results there as well")
     p.add_argument("--keep", metavar="DIR", help="leave the recordings there")
+    p.add_argument("--from", dest="from_dir", metavar="DIR",
+                   help="record nothing: judge what record.sh has left there")
+    p.add_argument("--tap", metavar="NAME", help="print results as TAP, the kernel being called NAME")
     p.add_argument("--list", action="store_true", help="print the provokers and end")
+    p.set_defaults(flat=None, kernel=None)
     return p.parse_args()
 
 
-def provokers(opts):
-    names = sorted(n for n in os.listdir(opts.workloads)
-                   if "." not in n and os.access(os.path.join(opts.workloads, n), os.X_OK))
+def found(opts):
+    """Names, and for each of the backends its runs: what can be recorded, or what was."""
+    if opts.from_dir:
+        runs = {}
+        for file in os.listdir(opts.from_dir):
+            match = re.fullmatch(r"(.+)\.([a-z]+)\.(\d+)\.said", file)
+            if match:
+                name, backend, run = match.groups()
+                runs.setdefault(name, {}).setdefault(backend, []).append(int(run))
+        if not runs:
+            sys.exit(f"score: {opts.from_dir} holds nothing that record.sh has left")
+    else:
+        runs = {n: {b: range(opts.runs) for b in opts.backend.split(",")}
+                for n in os.listdir(opts.workloads)
+                if "." not in n and os.access(os.path.join(opts.workloads, n), os.X_OK)}
+    names = sorted(runs)
     if opts.only:
         wanted = opts.only.split(",")
         unknown = set(wanted) - set(names)
         if unknown:
             sys.exit(f"score: no provoker is called {', '.join(sorted(unknown))}")
         names = [n for n in names if n in wanted]
-    return [Provoker(os.path.join(opts.workloads, n)) for n in names]
+    wanted = opts.backend.split(",")
+    return {n: {b: sorted(runs[n][b]) for b in wanted if b in runs[n]} for n in names}
 
 
 def usable(opts, backend):
     """None, or why this backend cannot record here."""
     with tempfile.TemporaryDirectory() as tmp:
-        out = run_tool([opts.schedlat, "record", "-q", "--backend", backend, "-d", "10ms",
-                        "-o", os.path.join(tmp, "try.dat")])
-    return None if out.returncode == 0 else first_line(out.stderr)
+        path = os.path.join(tmp, "try.dat")
+        out = run_tool([opts.schedlat, "record", "-q", "--backend", backend, "-d", "10ms", "-o", path])
+        if out.returncode:
+            return first_line(out.stderr)
+        learn_flat(opts, path)
+        return None
 
 
-def verdict(totals):
-    """What is not good enough."""
-    bad = []
+def learn_flat(opts, path):
+    """Has this recording's kernel one flat queue of fair tasks? Snapshots show it."""
+    out = run_tool([opts.schedlat, "report", "-q", "-i", path, "-j"])
+    if out.returncode == 0:
+        meta = json.loads(out.stdout)["input"]["meta"]
+        opts.kernel = (meta.get("uname", "").split() + [None] * 3)[2]
+        if "bpf.has_flat" in meta:
+            opts.flat = meta["bpf.has_flat"] == "1"
+
+
+def verdict(totals, seeing):
+    """What is asked for, and whether it is so. Who saw what was compared has to be right as well."""
+    asked = []
     for backend, total in totals.items():
-        if total.wrong["exact"]:
-            bad.append(f"{backend}: {total.percent(total.wrong['exact']):.2f} % are wrong and called exact")
-        if backend == "bpf" and total.waits and total.true_percent < 95:
-            bad.append(f"bpf: {total.true_percent:.1f} % are true, fewer than 95 %")
-    return bad
+        wrong = total.percent(total.wrong["exact"])
+        asked.append((not total.wrong["exact"], f"{backend}: {wrong:.2f} % are wrong and called exact"))
+        if backend in seeing and total.waits:
+            asked.append((total.true_percent >= LEAST,
+                          f"{backend}: {total.true_percent:.1f} % are true, of at least {LEAST} %"))
+    return asked
+
+
+def choose(opts):
+    """The backends that are there, and why others are not."""
+    backends, skipped = [], []
+    for backend in opts.backend.split(","):
+        if opts.from_dir:
+            paths = sorted(glob.glob(os.path.join(glob.escape(opts.from_dir), f"*.{backend}.*.dat")))
+            why = None if paths else "no recording"
+            if paths:
+                learn_flat(opts, paths[0])
+        else:
+            why = usable(opts, backend)
+        if why:
+            skipped.append(("all", backend, why))
+        else:
+            backends.append(backend)
+    return backends, skipped
 
 
 def main():
     opts = parse()
-    if not os.access(opts.schedlat, os.X_OK) or not os.path.isdir(opts.workloads):
+    if opts.tap:
+        sys.stdout = Commented(sys.stdout)
+    if not os.access(opts.schedlat, os.X_OK) or not (opts.from_dir or os.path.isdir(opts.workloads)):
         sys.exit(f"score: {opts.schedlat} or {opts.workloads} is not there: run make score")
+    if opts.from_dir and not os.path.isdir(opts.from_dir):
+        sys.exit(f"score: {opts.from_dir} is no directory")
+    all_runs = found(opts)
     if opts.list:
-        for provoker in provokers(opts):
-            print(f"{provoker.name:18} {' '.join(provoker.causes)}")
+        for name in all_runs:
+            print(name)
         return 0
-    opts.dir = opts.keep or tempfile.mkdtemp(prefix="schedlat-score.")
+    opts.dir = opts.from_dir or opts.keep or tempfile.mkdtemp(prefix="schedlat-score.")
     os.makedirs(opts.dir, exist_ok=True)
-    results, skipped, broken, totals = [], [], [], {}
+    results, broken, totals, seeing = [], [], {}, set()
     try:
-        backends = []
-        for backend in opts.backend.split(","):
-            why = usable(opts, backend)
-            if why:
-                skipped.append(("all", backend, why))
-            else:
-                backends.append(backend)
+        backends, skipped = choose(opts)
+        print(f"kernel {opts.kernel or 'unknown'}{', one flat queue' if opts.flat else ''}")
         print(HEAD)
-        for provoker in provokers(opts):
-            for backend in backends:
+        for name, runs in all_runs.items():
+            for backend in [b for b in backends if b in runs]:
                 try:
-                    score = run_one(opts, provoker, backend)
+                    provoker, score, decisions = run_one(opts, name, backend, runs[backend])
                 except Skipped as why:
-                    skipped.append((provoker.name, backend, str(why)))
+                    skipped.append((name, backend, str(why)))
                     continue
                 except Broken as why:
-                    broken.append((provoker.name, backend, str(why)))
+                    broken.append((name, backend, str(why)))
                     continue
-                print(line(provoker.name, backend, score), flush=True)
+                print(line(name, backend, score), flush=True)
                 for miss in misses(provoker, score):
                     print(f"{'':18} {'':8}   also: {miss}")
                 if score.disturbed:
                     print(f"{'':18} {'':8}   not judged: {score.disturbed} waits that others disturbed")
-                results.append(as_json(provoker.name, backend, score))
+                results.append(as_json(name, backend, score))
                 add(totals.setdefault(backend, Score()), score)
+                if decisions:
+                    seeing.add(backend)
     finally:
-        if not opts.keep:
+        if not opts.keep and not opts.from_dir:
             shutil.rmtree(opts.dir, ignore_errors=True)
     for backend, total in totals.items():
         print(line("all", backend, total))
@@ -519,19 +583,22 @@ def main():
         print(f"skipped: {name} ({backend}): {why}")
     for name, backend, why in broken:
         print(f"broken: {name} ({backend}): {why}")
-    bad = verdict(totals)
-    if not results:
-        bad.append("nothing was judged")
-    for what in bad:
-        print(f"not good enough: {what}")
+    asked = verdict(totals, seeing) + [(bool(results), f"{len(results)} were judged"),
+                                       (not broken, f"{len(broken)} are broken")]
+    bad = [what for good, what in asked if not good]
+    for number, (good, what) in enumerate(asked, 1):
+        if opts.tap:
+            print(f"{'ok' if good else 'not ok'} {number} - {opts.tap}: {what}")
+        elif not good:
+            print(f"not good enough: {what}")
     print(f"{len(results)} judged, {len(skipped)} skipped, {len(broken)} broken")
     if opts.json:
         with open(opts.json, "w", encoding="utf-8") as file:
-            json.dump({"schema": "schedlat.score/1", "kernel": os.uname().release, "results": results,
+            json.dump({"schema": "schedlat.score/1", "kernel": opts.kernel, "results": results,
                        "skipped": [dict(zip(("provoker", "backend", "why"), s)) for s in skipped],
                        "broken": [dict(zip(("provoker", "backend", "why"), b)) for b in broken],
                        "bad": bad}, file, indent=1)
-    return 1 if bad or broken else 0
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

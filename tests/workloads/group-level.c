@@ -5,6 +5,8 @@
  * The hog and the victim are in different cgroups, both on one CPU. With nested queues
  * they are never compared with each other: their groups are. The victim is a heavy
  * user of its group's share, so that the group often has to wait for the other one.
+ * On a kernel with one flat queue per CPU (7.3: place_entity(), se->h_load) both are compared
+ * as tasks, whatever groups they are in, and the fair causes are true as they come.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,14 +17,17 @@
 
 #include "rt.h"
 
-static const struct rt_about about = { .causes = "group-level" };
+static const struct rt_about about = {
+	.causes = "group-level",
+	.flat_causes = "ineligible later-deadline slice-protection",
+};
 
 static void victim(void *arg)
 {
 	(void)arg;
 	while (rt_more()) {
-		rt_burn(3 * RT_MS);
-		rt_sleep_until(rt_now() + 2 * RT_MS);
+		rt_burn(6 * RT_MS);
+		rt_sleep_until(rt_now() + RT_MS);
 	}
 }
 

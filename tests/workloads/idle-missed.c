@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 {
 	rt_begin(argc, argv, &about);
 	home = rt_cpu(0);
-	rt_cpu(1);
+	rt_cpu_apart(home);
 	rt_start(&(struct rt_spec){ .comm = "home-hog", .pinned = true, .cpu = home,
 				    .slice_ns = RT_MS, .run = rt_spin });
 	rt_start(&(struct rt_spec){ .comm = "v-idle-missed", .victim = true, .policy = SCHED_BATCH,

@@ -6,21 +6,15 @@
  * its wakeup asks the hog to stop. With preempt=lazy that takes effect on the return to
  * user space or at the next tick, whichever comes first (6.18: resched_curr_lazy()).
  */
-#include <string.h>
-
 #include "mincore.h"
 
-static const struct rt_about about = { .causes = "lazy-resched" };
+static const struct rt_about about = { .causes = "lazy-resched", .needs = "preempt=lazy" };
 
 static struct rt_beat victim = { .offset_ns = 20 * RT_MS, .period_ns = 17 * RT_MS, .cpu_ns = 20 * RT_US };
 
 int main(int argc, char **argv)
 {
-	const char *model = rt_preempt_model();
-
 	rt_begin(argc, argv, &about);
-	if (strcmp(model, "lazy"))
-		rt_skip("preempt=%s: nothing is put off to the tick", model);
 	long_call_prepare(10 * RT_MS);
 	rt_start(&(struct rt_spec){ .comm = "mincore-hog", .pinned = true, .cpu = rt_cpu(0),
 				    .slice_ns = 50 * RT_MS, .run = long_calls });

@@ -12,6 +12,7 @@ static const struct rt_about about = {
 	.causes = "throttled",
 	/* when the group is let go, others may have to be overcome */
 	.parts = "group-level:15",
+	.flat_parts = "ineligible:15 later-deadline:15 slice-protection:15",
 	.waits = "preempt",
 	/* Shorter ones are due to others, which may run while the group is stopped. */
 	.why = "15ms",

@@ -40,6 +40,7 @@ static struct {
 	bool waits;
 	uint64_t t0;
 	char cgroup[512], cgroup_parent[512];
+	unsigned int cgroup_levels;
 } rt = { .seconds = 20 };
 
 static volatile sig_atomic_t stop;
@@ -160,6 +161,40 @@ int rt_cpu(unsigned int n)
 		if (CPU_ISSET(cpu, &rt.allowed) && !n--)
 			return cpu;
 	rt_skip("needs more CPUs than this process may use (%u)", rt_nr_cpus());
+}
+
+/* The CPUs that share the last cache with this one; nothing where the kernel knows none. */
+static void llc_of(int cpu, char *ret_text, int size)
+{
+	char path[128];
+
+	*ret_text = '\0';
+	for (int level = 3; !*ret_text && level > 1; level--) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list",
+			 cpu, level);
+		file = fopen(path, "re");
+		if (file && !fgets(ret_text, size, file))
+			*ret_text = '\0';
+		if (file)
+			fclose(file);
+	}
+}
+
+int rt_cpu_apart(int cpu)
+{
+	char own[1024], other[1024];
+
+	llc_of(cpu, own, sizeof(own));
+	for (int c = CPU_SETSIZE - 1; c >= 0; c--) {
+		if (!CPU_ISSET(c, &rt.allowed) || c == cpu)
+			continue;
+		llc_of(c, other, sizeof(other));
+		if (!*own || strcmp(own, other))
+			return c;
+	}
+	rt_skip("all CPUs share the last cache with CPU %d: it finds a free one", cpu);
 }
 
 void rt_pin(int tid, int cpu)
@@ -465,22 +500,36 @@ static bool find_controller(char *ret_dir, size_t size, bool *ret_v2)
 	return found;
 }
 
+/* The group so many levels below the one that was made; level 0 is that. */
+static void group_path(unsigned int level, char *ret_path, size_t size)
+{
+	int len = snprintf(ret_path, size, "%s", rt.cgroup);
+
+	while (level-- && len > 0 && (size_t)len < size)
+		len += snprintf(ret_path + len, size - (size_t)len, "/below");
+}
+
 static void leave_cgroup(void)
 {
-	int i;
+	char path[768];
 
 	if (!*rt.cgroup)
 		return;
 	write_text(rt.cgroup_parent, "cgroup.procs", "%d", getpid());
-	/* a thread of the group that is just ending keeps it busy for a moment */
-	for (i = 0; i < 100 && rmdir(rt.cgroup) && errno == EBUSY; i++)
-		usleep(10000);
+	for (int level = (int)rt.cgroup_levels; level >= 0; level--) {
+		group_path((unsigned int)level, path, sizeof(path));
+		/* a thread of the group that is just ending keeps it busy for a moment */
+		for (int i = 0; i < 100 && rmdir(path) && errno == EBUSY; i++)
+			usleep(10000);
+	}
 	*rt.cgroup = '\0';
 }
 
-void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int period_us)
+void rt_cgroup_enter_below(const char *suffix, unsigned int levels, unsigned int quota_us,
+			   unsigned int period_us)
 {
 	bool v2, limited = true;
+	char path[768];
 
 	if (!find_controller(rt.cgroup_parent, sizeof(rt.cgroup_parent), &v2))
 		rt_skip("no cgroup hierarchy has the cpu controller");
@@ -488,13 +537,21 @@ void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int per
 		write_text(rt.cgroup_parent, "cgroup.subtree_control", "+cpu");
 	snprintf(rt.cgroup, sizeof(rt.cgroup), "%.400s/schedlat-%.32s-%d", rt.cgroup_parent, suffix,
 		 getpid());
-	if (mkdir(rt.cgroup, 0755)) {
-		int err = errno;
+	for (unsigned int level = 0; level <= levels; level++) {
+		group_path(level, path, sizeof(path));
+		if (mkdir(path, 0755)) {
+			int err = errno;
 
-		*rt.cgroup = '\0';
-		rt_skip("no cgroup can be made in %s: %s", rt.cgroup_parent, strerror(err));
+			if (!level)
+				*rt.cgroup = '\0';
+			rt_skip("the cgroup %s cannot be made: %s", path, strerror(err));
+		}
+		rt.cgroup_levels = level;
+		if (!level)
+			atexit(leave_cgroup);
+		if (v2 && level < levels)
+			write_text(path, "cgroup.subtree_control", "+cpu");
 	}
-	atexit(leave_cgroup);
 	if (quota_us && v2)
 		limited = write_text(rt.cgroup, "cpu.max", "%u %u", quota_us, period_us);
 	else if (quota_us)
@@ -504,8 +561,78 @@ void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int per
 	write_text(rt.cgroup, v2 ? "cpu.weight" : "cpu.shares", "%u", v2 ? 2000 : 20480);
 	if (!limited)
 		rt_skip("no quota can be set: %s (CONFIG_CFS_BANDWIDTH?)", strerror(errno));
-	if (!write_text(rt.cgroup, "cgroup.procs", "%d", getpid()))
-		rt_skip("cannot enter %s: %s", rt.cgroup, strerror(errno));
+	if (!write_text(path, "cgroup.procs", "%d", getpid()))
+		rt_skip("cannot enter %s: %s", path, strerror(errno));
+}
+
+void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int period_us)
+{
+	rt_cgroup_enter_below(suffix, 0, quota_us, period_us);
+}
+
+/* ---- what the kernel is set to ---- */
+
+#define MAX_SET 64
+
+static struct {
+	char path[128], text[64];
+} was_set[MAX_SET];
+static unsigned int nr_set;
+
+static void set_back(void)
+{
+	while (nr_set) {
+		nr_set--;
+		if (!write_text("/", was_set[nr_set].path, "%s", was_set[nr_set].text))
+			fprintf(stderr, "%s is left changed: %s\n", was_set[nr_set].path, strerror(errno));
+	}
+}
+
+void rt_set(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "re");
+	char *was = was_set[nr_set].text;
+
+	if (nr_set == MAX_SET)
+		rt_die("more than %d files to put back", MAX_SET);
+	if (!file || !fgets(was, sizeof(was_set->text), file))
+		rt_skip("%s cannot be read (is debugfs mounted?)", path);
+	fclose(file);
+	was[strcspn(was, "\n")] = '\0';
+	snprintf(was_set[nr_set].path, sizeof(was_set->path), "%s", path);
+	if (!write_text("/", path, "%s", text))
+		rt_skip("%s cannot be set to %s: %s", path, text, strerror(errno));
+	if (!nr_set++)
+		atexit(set_back);
+}
+
+/* Is the word one of those in the file? */
+static bool has_word(const char *path, const char *word)
+{
+	FILE *file = fopen(path, "re");
+	char got[64];
+	bool found = false;
+
+	while (file && !found && fscanf(file, "%63s", got) == 1)
+		found = !strcmp(got, word);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void check_needs(const char *needs)
+{
+	char words[128], *save = NULL;
+
+	snprintf(words, sizeof(words), "%s", needs ? needs : "");
+	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		const char *value = strchr(word, '=') + 1;
+
+		if (!strncmp(word, "preempt=", 8) && strcmp(value, rt_preempt_model()))
+			rt_skip("needs %s, this is preempt=%s", word, rt_preempt_model());
+		if (!strncmp(word, "feature=", 8) && !has_word("/sys/kernel/debug/sched/features", value))
+			rt_skip("needs the scheduler feature %s (/sys/kernel/debug/sched/features)", value);
+	}
 }
 
 /* ---- begin ---- */
@@ -516,10 +643,13 @@ static void print_about(const struct rt_about *about)
 
 	printf("causes=%s\n", about->causes);
 	printf("parts=%s\n", about->parts ? about->parts : none);
+	printf("flat_causes=%s\n", about->flat_causes ? about->flat_causes : none);
+	printf("flat_parts=%s\n", about->flat_parts ? about->flat_parts : none);
 	printf("waits=%s\n", about->waits ? about->waits : "wake");
 	printf("judge=%s\n", about->judge ? about->judge : "hold");
 	printf("why=%s\n", about->why ? about->why : "p50");
 	printf("record=%s\n", about->record ? about->record : none);
+	printf("needs=%s\n", about->needs ? about->needs : none);
 	printf("alone=%s\n", about->others ? "no" : about->untouched ? "strictly" : "yes");
 }
 
@@ -543,6 +673,7 @@ void rt_begin(int argc, char **argv, const struct rt_about *about)
 	}
 	if (sched_getaffinity(0, sizeof(rt.allowed), &rt.allowed))
 		rt_die("sched_getaffinity: %s", strerror(errno));
+	check_needs(about->needs);
 	/*
 	 * An own autogroup, so that the threads are compared with each other and not with the
 	 * shell's, and with more weight, so that others interfere less.

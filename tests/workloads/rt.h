@@ -26,10 +26,18 @@
 struct rt_about {
 	const char *causes;	/* true causes, with blanks between */
 	const char *parts;	/* "cause:percent ...": true as well, up to that share of the time */
+	/* The same where the kernel has one flat queue of fair tasks; no causes: as above. */
+	const char *flat_causes, *flat_parts;
 	const char *waits;	/* wake (default), preempt */
 	const char *judge;	/* hold (default), moved, place, primary, lost, fault */
 	const char *why;	/* which waits; default p50 */
 	const char *record;	/* further options of schedlat record */
+	/*
+	 * What the kernel must be set to, in debugfs: "preempt=lazy feature=NO_HRTICK". The
+	 * provoker changes nothing but skips where it is not; whoever runs it on a machine
+	 * of his own may set it before.
+	 */
+	const char *needs;
 	bool others;		/* other tasks may run in these waits: it changes nothing */
 	bool untouched;		/* no other task may run in them: after it a new decision is made */
 };
@@ -81,6 +89,8 @@ void rt_beat(void *beat);
 
 /* The nth CPU this process may use, counted from the last one. Skips if there is none. */
 int rt_cpu(unsigned int n);
+/* Another that shares no cache of the last level with this one; skips if there is none. */
+int rt_cpu_apart(int cpu);
 unsigned int rt_nr_cpus(void);
 /* Of the calling thread, or of one that rt_tid_of() names; cpu -1: all that the process has. */
 void rt_pin(int tid, int cpu);
@@ -101,9 +111,15 @@ bool rt_gate_has_waiter(const struct rt_gate *gate);
  * It is left and removed when the process ends, however it does.
  */
 void rt_cgroup_enter(const char *suffix, unsigned int quota_us, unsigned int period_us);
+/* The same, but the process enters a group so many levels below it that has no limit of its own. */
+void rt_cgroup_enter_below(const char *suffix, unsigned int levels, unsigned int quota_us,
+			   unsigned int period_us);
 
 /* Prints what another process of this kind prints to fd, up to its "ready". */
 void rt_relay(int fd);
+
+/* Writes a file of the kernel, and puts the old text back when the process ends. Skips if refused. */
+void rt_set(const char *path, const char *text);
 
 /* none, voluntary, full, lazy; ? where it cannot be found out */
 const char *rt_preempt_model(void);

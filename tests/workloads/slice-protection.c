@@ -16,13 +16,22 @@
  * kernel pick anew after the hog has passed the average. Then the CPU becomes idle, and
  * each of the three runs once alone: a task that leaves an empty queue takes no lag along
  * into the next period.
+ *
+ * On a kernel with one flat queue a task's weight is its share of its group's, as it was
+ * when it was queued (7.3: se->h_load). The victim joins a group whose weight the hogs
+ * had shared among them, and until the next tick gives the running one its new, smaller
+ * weight, its deadline may well be behind.
  */
 #include "rt.h"
 
 #define SLICE (20 * RT_MS)
 #define PERIOD (80 * RT_MS)
 
-static const struct rt_about about = { .causes = "slice-protection", .why = "1ms" };
+static const struct rt_about about = {
+	.causes = "slice-protection",
+	.flat_parts = "later-deadline:35",
+	.why = "1ms",
+};
 
 static struct rt_gate gate;
 

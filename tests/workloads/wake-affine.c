@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	home = rt_cpu(0);
 	if (pipe2(pipe_fds, O_CLOEXEC))
 		rt_die("pipe: %s", strerror(errno));
-	rt_start(&(struct rt_spec){ .comm = "sync-waker", .pinned = true, .cpu = rt_cpu(1),
+	rt_start(&(struct rt_spec){ .comm = "sync-waker", .pinned = true, .cpu = rt_cpu_apart(home),
 				    .slice_ns = RT_MS / 2, .run = waker });
 	rt_start(&(struct rt_spec){ .comm = "v-wake-affine", .victim = true, .policy = SCHED_BATCH,
 				    .run = victim });
