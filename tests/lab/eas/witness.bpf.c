@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR GPL-2.0-only
 /*
  * Each energy that the kernel computes, as text in the trace buffer: from its own tracepoint
  * sched_compute_energy_tp (compute_energy(), 7.3), a bare one that has no event in tracefs.

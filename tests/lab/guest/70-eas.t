@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: kernels=eas cpus=8 mode=icount topo=sockets=1,cores=8,threads=1 append=lab_eas=4:256,3:640,1:1024 append=sched_verbose seconds=240
+# lab: kernels=eas cpus=8 mode=icount append=lab_eas=4:256,3:640,1:1024 append=sched_verbose seconds=240
 # Four small CPUs, three middle ones, a large one, and an energy model: does the scheduler place
 # by energy, and do the numbers of its decisions follow from the model?
 # shellcheck shell=dash
@@ -39,25 +39,25 @@ sed 's/^/# model /' $table
 # will be let go from the large CPU. Utilization: 15 three times, 614, 10, 15. Two of the small ones on
 # one CPU must not take it beyond its lowest frequency, or a middle CPU is cheaper for the second.
 eas-load 100 small1:300:20000 small2:300:20000 small3:300:20000 large:12000:20000 \
-	boosted:200:20000 freed:300:20000 > /tmp/load 2>&1 &
+	boosted:200:20000 freed:300:20000 > $TMPDIR/load 2>&1 &
 load=$!
 sleep 2
-cat /tmp/load
-tid() { awk -v name="$1" '$1 == name { print $2; exit }' /tmp/load; }
+cat $TMPDIR/load
+tid() { awk -v name="$1" '$1 == name { print $2; exit }' $TMPDIR/load; }
 boosted=$(tid boosted) freed=$(tid freed)
-[ -n "$freed" ] || { ok 1 "eas-load starts" "$(cat /tmp/load)"; finish; }
+[ -n "$freed" ] || { ok 1 "eas-load starts" "$(cat $TMPDIR/load)"; finish; }
 
 # A witness: the kernel's own tracepoint of the energy computation, as text between the events.
 events="sched/sched_wakeup power/cpu_frequency"
 witness=
 if has eas-witness; then
-	eas-witness > /tmp/witness 2>&1 &
+	eas-witness > $TMPDIR/witness 2>&1 &
 	witness=$!
-	until grep -q . /tmp/witness; do
+	until grep -q . $TMPDIR/witness; do
 		sleep 0.1
 		kill -0 $witness 2>/dev/null || break
 	done
-	grep -q ready /tmp/witness || witness=
+	grep -q ready $TMPDIR/witness || witness=
 fi
 traced=
 [ -d $tracing/events/sched/sched_energy_choice ] && traced=1 &&
@@ -94,7 +94,7 @@ recorded=$status
 kill $load
 wait $load
 is $? 0 "the load ends well"
-grep periods /tmp/load | sed 's/^/# /'
+grep periods $TMPDIR/load | sed 's/^/# /'
 
 em_check $table $trace > /out/eas-check
 grep -E '^(bad|count|seen)' /out/eas-check | sed 's/^/# /'
@@ -111,7 +111,7 @@ why() # PHASE COMM WHY CPUS [PREV]
 if [ -n "$witness" ]; then
 	at_least "$(count energies)" 100 "the kernel computes energies"
 else
-	skip "the kernel computes energies" "no witness: $(cat /tmp/witness 2>&1)"
+	skip "the kernel computes energies" "no witness: $(cat $TMPDIR/witness 2>&1)"
 fi
 is "$(count bad)" 0 "every number follows from the model, every choice from the numbers"
 matches "$(grep cpu_frequency: $trace)" 'state=600000 cpu_id=0' "the small CPUs run at their lowest frequency"
@@ -136,13 +136,13 @@ spoil() # EVENT FIELD NEW
 			$0 = substr($0, 1, RSTART - 1) field (new == "+1" ? old + 1 : new) substr($0, RSTART + RLENGTH)
 			done = 1
 		}
-		{ print }' /tmp/some > /tmp/spoiled
-	cmp -s /tmp/some /tmp/spoiled && ok 1 "$1 has $2"
-	em_check $table /tmp/spoiled > /tmp/spoiled.said
-	[ "$(awk '$1 == "count" && $2 == "bad" { print $3 }' /tmp/spoiled.said)" -gt 0 ]
+		{ print }' $TMPDIR/some > $TMPDIR/spoiled
+	cmp -s $TMPDIR/some $TMPDIR/spoiled && ok 1 "$1 has $2"
+	em_check $table $TMPDIR/spoiled > $TMPDIR/spoiled.said
+	[ "$(awk '$1 == "count" && $2 == "bad" { print $3 }' $TMPDIR/spoiled.said)" -gt 0 ]
 	ok $? "a wrong $2 of $1 is noticed"
 }
-head -n 600 $trace > /tmp/some
+head -n 600 $trace > $TMPDIR/some
 for field in energy base_energy cost pd cpu; do
 	spoil sched_energy_candidate $field +1
 done
@@ -163,7 +163,7 @@ has trace-cmd || { skip "what is in the recording" "no trace-cmd"; finish; }
 view /out/eas.dat
 at_least "$(events sched_energy_choice)" 50 "the recording has choices"
 at_least "$(events sched_energy_candidate)" 100 "and candidates"
-em_check $table "$TMPDIR/view" > /tmp/recorded
-grep '^bad' /tmp/recorded | sed 's/^/# /'
-contains "$(cat /tmp/recorded)" "count bad 0" "their numbers follow from the model as well"
+em_check $table "$TMPDIR/view" > $TMPDIR/recorded
+grep '^bad' $TMPDIR/recorded | sed 's/^/# /'
+contains "$(cat $TMPDIR/recorded)" "count bad 0" "their numbers follow from the model as well"
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: kernels=eas cpus=4 mode=icount topo=sockets=1,cores=4,threads=1 append=lab_eas=2:430,2:1024 append=sched_verbose seconds=30
-# lab: kernels=eas cpus=4 mode=icount topo=sockets=1,cores=4,threads=1 append=lab_eas=4:256,3:640,1:1024 seconds=30
+# lab: kernels=eas cpus=4 mode=icount append=lab_eas=2:430,2:1024 append=sched_verbose seconds=30
+# lab: kernels=eas cpus=4 mode=icount append=lab_eas=4:256,3:640,1:1024 seconds=30
 # Another layout, and one that does not fit the machine: told, and the machine stays what it is.
 # shellcheck shell=dash
 . /tests/lib.sh

@@ -38,8 +38,14 @@ em_check() # TABLE TRACE
 {
 	awk '
 	function bad(what) { if (bads++ < 20) print "bad " what ": " where }
-	function field(name,	i) { return match($0, " " name "=[^ ]*") ? substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) : "" }
-	function domain_of(cpu,	d) { for (d = 0; d < domains; d++) if (cpu >= first[d] && cpu <= last[d]) return d; return -1 }
+	function field(name) {
+		if (!match($0, " " name "=[^ ]*")) return ""
+		return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2)
+	}
+	function domain_of(cpu,	d) {
+		for (d = 0; d < domains; d++) if (cpu >= first[d] && cpu <= last[d]) return d
+		return -1
+	}
 	function state_for(d, util,	i) {
 		for (i = 0; i < states[d] - 1; i++) if (perf[d, i] + 0 >= util + 0) break
 		return i
@@ -148,7 +154,8 @@ em_check() # TABLE TRACE
 		} else if (cpu == prev) bad(why ", but it is the previous CPU")
 		else if (chosen < 0) bad("the chosen CPU was no candidate")
 		if (why == "no-util" && n) bad("no-util, but there are candidates")
-		if (chosen >= 0 && field("cost") + 0 != -1 && field("cost") + 0 != ccost[on, chosen]) bad("cost is not that of the chosen candidate")
+		if (chosen >= 0 && field("cost") + 0 != -1 && field("cost") + 0 != ccost[on, chosen])
+			bad("cost is not that of the chosen candidate")
 		if (pcost != "" && field("prev_cost") + 0 != pcost) bad("prev_cost is not that of the candidate")
 		if (why == "cheaper") {
 			if (pcost == "" || field("cost") + 0 >= pcost) bad("not cheaper than the previous CPU")
