@@ -12,8 +12,8 @@
 #
 # The directory has bzImage, config, System.map, release, version, vmlinux (without its
 # debug information; the types are in it). Kernels are kept by what they are made of: source,
-# options, patches (not what is written above a patch's diff), compiler. All are built in one
-# tree, in which only those files are changed that differ from the build before.
+# options, patches (not what is written above a patch's diff), compiler. All of a config are built
+# in one tree, in which only those files are changed that differ from the build before.
 #	KSRC, KCACHE	see source.sh and tests/kernels/fetch.sh
 #	LAB_JOBS	how many compilers at once; default: one per CPU
 # Exit status 3: the source cannot be had.
@@ -24,7 +24,7 @@ patches=$here/../../kernel-patches
 cache=$(realpath -m "${KCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/schedlat/kernels}")
 lab=$cache/lab
 # How many kernels of a name stay in the cache, and how many build trees.
-keep_kernels=4 keep_trees=2
+keep_kernels=4 keep_trees=4
 
 say() { echo "lab: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -206,7 +206,7 @@ $(tail -n 5 "$log")"
 # The oldest go: what is used is touched.
 prune() # DIRECTORY PREFIX COUNT
 {
-	find "$1" -mindepth 1 -maxdepth 1 -name "$2*" -printf '%T@ %p\n' | sort -rn | tail -n +$(($3 + 1)) |
+	find "$1" -mindepth 1 -maxdepth 1 -type d -name "$2*" -printf '%T@ %p\n' | sort -rn | tail -n +$(($3 + 1)) |
 		while read -r _ path; do rm -rf "$path"; done
 }
 
@@ -234,10 +234,11 @@ key=$label-$config-$({
 if ! [ -s "$lab/kernel/$key/bzImage" ]; then
 	[ -z "$only_cached" ] || exit 4
 	work=$lab/work/$id
+	[ "$config" = fast ] || work+=-$config
 	mkdir -p "$work" "$lab/kernel"
-	exec 8> "$lab/lock"
+	exec 8> "$work.lock"
 	if ! flock -n 8; then
-		say "waiting for another build in $lab"
+		say "waiting for another build in $work"
 		flock 8
 	fi
 	[ -s "$lab/kernel/$key/bzImage" ] || build
