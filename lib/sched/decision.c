@@ -145,6 +145,10 @@ int sl_decision_arrived(struct sl_cpu_fair *f, struct sl_task *t, uint64_t now_n
 	const struct sl_entity *next;
 	struct sl_task_fair *tf;
 
+	if (f)
+		f->queued_as.known = false;
+	if (f && t->fair && stay < SL_STAYS_MAX)
+		f->queued_as = t->fair->stays[stay];
 	if (!f || f->ns != now_ns || !f->nr_blocks || stay >= SL_STAYS_MAX)
 		return 0;
 	next = &f->blocks[0].by_role[SL_ROLE_NEXT];
@@ -412,6 +416,20 @@ static const struct sl_decision *last_with_levels(const struct sl_cpu_fair *f)
 	return NULL;
 }
 
+/*
+ * set_next_task_fair() (7.3) reweights a task after it was picked and before that is told, which
+ * moves its vruntime and deadline, but not the average. What was compared is what it was queued as.
+ */
+static void before_reweight(struct sl_cpu_fair *f, struct sl_level *l)
+{
+	if (!(l->queue.flags & SL_QUEUE_FLAT) || !f->queued_as.known || f->queued_as.pid != l->curr.pid)
+		return;
+	l->queue.zero_vruntime = sl_eevdf_avg(&l->queue, &l->curr);
+	l->queue.flags |= SL_QUEUE_AVG;
+	l->curr.vruntime = f->queued_as.vruntime;
+	l->curr.deadline = f->queued_as.deadline;
+}
+
 int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t occupant,
 		     struct sl_task *prev, uint64_t oldest_ns, uint64_t now_ns)
 {
@@ -476,7 +494,10 @@ int sl_decision_made(struct sl_cpu_fair *f, enum sl_decision_kind kind, uint32_t
 		l->best_delayed = false;
 		l->kept = kind == SL_DECISION_PICK && last && ran_in(f, last, l);
 		l->was_buddy = kind == SL_DECISION_PICK && !i && buddy > 0 && l->curr.pid == buddy;
+		if (kind == SL_DECISION_PICK && !i)
+			before_reweight(f, l);
 	}
+	f->queued_as.known = false;
 	return 0;
 }
 

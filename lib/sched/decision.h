@@ -133,6 +133,7 @@ struct sl_cpu_fair {
 	unsigned int nr_blocks;
 	struct sl_block blocks[2 * SL_FAIR_LEVELS_MAX];
 	struct sl_entity lone;		/* an entity off every queue, or without one */
+	struct sl_entity queued_as;	/* how the task that is being switched to had been queued, or not known */
 	struct {			/* a pick whose sched_switch has not come */
 		uint64_t ns;		/* 0: none */
 		struct sl_level level;

@@ -14,6 +14,19 @@ static struct sl_verdict verdict(enum sl_cause cause, enum sl_confidence confide
 }
 
 /*
+ * What runs ran already when t was queued there. A task that was switched out while runnable took
+ * part in the pick of what came in instead.
+ */
+static bool was_there(const struct sl_task *t, const struct sl_interval *iv)
+{
+	uint64_t from_ns;
+
+	return iv->ran_at_queueing &&
+	       (t->wait_kind != SL_WAIT_PREEMPT || sl_eevdf_stay(t, iv->start_ns, &from_ns) ||
+		(t->fair && t->fair->off_until_ns && t->fair->off_until_ns <= iv->start_ns));
+}
+
+/*
  * A lower class runs although t is runnable. It ran already when t was queued:
  * then it only has to be switched out. It was picked afterwards: then t could not
  * be picked.
@@ -23,11 +36,14 @@ static struct sl_verdict behind_lower_class(const struct sl_why_context *ctx, co
 {
 	if (iv->summed)
 		return verdict(SL_CAUSE_RESCHED_DELAYED, SL_CONF_UNKNOWN);
-	if (iv->ran_at_queueing)
-		return verdict(SL_CAUSE_RESCHED_DELAYED, SL_CONF_DERIVED);
-	if (t->sched_class == SL_CLASS_DL)
-		/* pick_task_dl() skips a queue of throttled reservations (6.18) */
+	/*
+	 * pick_task_dl() skips a queue of throttled reservations (6.18). Whoever was stopped for that
+	 * stays throttled also where it is moved to.
+	 */
+	if (t->sched_class == SL_CLASS_DL && (t->wait_kind == SL_WAIT_PREEMPT || !iv->ran_at_queueing))
 		return verdict(SL_CAUSE_THROTTLED, SL_CONF_DERIVED);
+	if (was_there(t, iv))
+		return verdict(SL_CAUSE_RESCHED_DELAYED, SL_CONF_DERIVED);
 	if (t->sched_class != SL_CLASS_RT)
 		return verdict(SL_CAUSE_RESCHED_DELAYED, SL_CONF_UNKNOWN);
 	if (ctx->fair_server == 1)
@@ -40,7 +56,9 @@ static struct sl_verdict behind_lower_class(const struct sl_why_context *ctx, co
 static struct sl_verdict behind_idle(const struct sl_why_context *ctx, const struct sl_task *t,
 				     const struct sl_interval *iv)
 {
-	if (iv->ran_at_queueing)
+	if (t->sched_class == SL_CLASS_DL && (t->wait_kind == SL_WAIT_PREEMPT || !iv->ran_at_queueing))
+		return verdict(SL_CAUSE_THROTTLED, SL_CONF_DERIVED);
+	if (was_there(t, iv))
 		return verdict(SL_CAUSE_IDLE_EXIT, SL_CONF_DERIVED);
 	/*
 	 * The CPU went idle although t was queued there: nothing let it run. A throttled
