@@ -45,6 +45,7 @@ run "golden" scripts/run-tests.sh golden
 run "command line" scripts/run-tests.sh cli
 run "live" scripts/run-tests.sh live
 run "kernel patches" scripts/run-tests.sh patches
+run "lab" scripts/run-tests.sh lab
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:exitcode=99

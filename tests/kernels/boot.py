@@ -239,7 +239,7 @@ def main():
     parser.add_argument("--smp", type=int, default=2)
     parser.add_argument("--topology", help="of the CPUs: sockets=2,cores=2,threads=1")
     parser.add_argument("--icount", action="store_true",
-                        help="time by instructions: the same run again gives the same")
+                        help="time goes by instructions, not by the clock of this machine")
     parser.add_argument("--icount-shift", type=int, default=0, metavar="N",
                         help="an instruction takes 2^N ns; a guest is through the sooner")
     parser.add_argument("--memory", default="1G")

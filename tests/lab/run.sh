@@ -110,7 +110,7 @@ boot() # NAME KERNEL CPUS MODE TOPO APPEND TESTS SECONDS
 	case $mode in
 	icount) more+=(--icount); seconds=$((seconds * 4)) ;;
 	icount4) more+=(--icount --icount-shift 2); seconds=$((seconds * 4)) ;;
-	multi) ;;
+	multi) more+=(--accel tcg) ;; # not another CPU where there is KVM
 	*) result "not ok" "$name: mode=$mode: must be icount, icount4 or multi"; return ;;
 	esac
 	[[ $name != debug* ]] || { memory=2G; seconds=$((seconds * 2)); }
