@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR GPL-2.0-only
 /* The least program that needs fentry: counts what is woken. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -119,12 +119,17 @@ boot() # NAME KERNEL CPUS MODE TOPO APPEND TESTS SECONDS
 	[ -z "${LAB_KEEP:-}" ] || more+=(--log "$LAB_KEEP/$name.log")
 	[ -z "${LAB_KEEP:-}" ] && [[ $tests != *-score-* ]] || more+=(--out "$out")
 	rm -rf "$out/score"
+	# What an earlier run left would be taken for this one's.
+	[ ! -e "${LAB_KEEP:-}/$name/.lab" ] || rm -rf "${LAB_KEEP:?}/$name"
 	# shellcheck disable=SC2086 # LAB_OPT is a list
 	"$kernels/boot.py" --name "$name" --qemu "$qemu" --kernel "$dir/bzImage" --initrd "$work/guest.cpio" \
 		--smp "$cpus" --memory "$memory" --append "nokaslr lab_cpus=$cpus ${append#-}" --tests "$tests" \
 		--timeout $(((120 + seconds) * ${LAB_SLOW:-1})) "${more[@]}" ${LAB_OPT:-} |
 		tee "$work/tap" || status=$?
-	[ -z "${LAB_KEEP:-}" ] || cp "$work/tap" "$LAB_KEEP/$name.tap"
+	if [ -n "${LAB_KEEP:-}" ]; then
+		cp "$work/tap" "$LAB_KEEP/$name.tap"
+		[ ! -d "$LAB_KEEP/$name" ] || touch "$LAB_KEEP/$name/.lab"
+	fi
 	tally "$work/tap"
 	[ "$status" -le 1 ] && grep -q '^1\.\.' "$work/tap" ||
 		result "not ok" "$name: boot.py ended with status $status"

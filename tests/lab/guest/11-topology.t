@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: kernels=base cpus=1 mode=icount seconds=30 append=lab_topo=one
-# lab: kernels=base cpus=4 mode=icount topo=sockets=1,cores=2,threads=2 seconds=30 append=lab_topo=smt append=sched_verbose
-# lab: kernels=base cpus=4 mode=icount topo=sockets=2,cores=2,threads=1 seconds=30 append=lab_topo=llc append=sched_verbose
-# lab: kernels=base cpus=8 mode=multi topo=sockets=2,cores=2,threads=2 seconds=60 append=lab_topo=both append=sched_verbose
+# lab: kernels=base cpus=4 mode=icount topo=sockets=1,cores=2,threads=2 seconds=30 append=lab_topo=smt
+# lab: kernels=base cpus=4 mode=icount topo=sockets=2,cores=2,threads=1 seconds=30 append=lab_topo=llc
+# lab: kernels=base cpus=8 mode=multi topo=sockets=2,cores=2,threads=2 seconds=60 append=lab_topo=both
 # Does the kernel see the siblings and caches that the guest was asked to have?
 # shellcheck shell=dash
 . /tests/lib.sh
 
 cpu=/sys/devices/system/cpu
+echo Y > /sys/kernel/debug/sched/verbose # what makes the domains readable
 topo=$(sed -nE 's/.*lab_topo=([a-z]+).*/\1/p' /proc/cmdline)
 cpus=$(sed -nE 's/.*lab_cpus=([0-9]+).*/\1/p' /proc/cmdline)
 online=0-$((cpus - 1))
