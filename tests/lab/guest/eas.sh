@@ -51,11 +51,12 @@ em_check() # TABLE TRACE
 		return i
 	}
 	# Which utilization can the task have, seen from this candidate alone? The state that the
-	# domain would be in without the task is not traced: any that is not faster.
+	# domain would be in without the task is not traced: any (a faster one only if the utilization
+	# of its CPUs changed between both computations).
 	function task_busy(d, k, energy, base,	j, list) {
 		if (energy % cost[d, k]) { bad("energy is not a multiple of the cost " cost[d, k]); return "" }
 		if (base == 0) return " " energy / cost[d, k] " "
-		for (j = 0; j <= k; j++)
+		for (j = 0; j < states[d]; j++)
 			if (base % cost[d, j] == 0 && energy / cost[d, k] >= base / cost[d, j])
 				list = list " " (energy / cost[d, k] - base / cost[d, j])
 		if (list == "") bad("base_energy is no multiple of a cost")
@@ -70,7 +71,10 @@ em_check() # TABLE TRACE
 
 	BEGIN { domains = energies = 0 }
 	FNR == NR {
-		if (!domains || first[domains - 1] != $1 + 0) { first[domains] = $1 + 0; last[domains] = $2 + 0; domains++ }
+		if (!domains || first[domains - 1] != $1 + 0) {
+			first[domains] = $1 + 0
+			last[domains++] = $2 + 0
+		}
 		d = domains - 1
 		perf[d, states[d] + 0] = $3 + 0
 		cost[d, states[d] + 0] = $6 + 0
@@ -108,15 +112,18 @@ em_check() # TABLE TRACE
 		# Known to be no better before its energy was computed: fits worse, or as badly.
 		if (util == 0 && e == 0) {
 			dropped++
+			raced[on] = 0
 			if (field("best") + 0 || field("prev") + 0) bad("dropped, but the best or the previous CPU")
 			next
 		}
-		if (e - b != c) bad("cost is not energy - base_energy")
+		# Less with the task than without it: others left in between, and the kernel gives up.
+		raced[on] = e < b
+		if (c != (raced[on] ? -1 : e - b)) bad("cost is not energy - base_energy")
 		if (util > perf[d, states[d] - 1]) bad("util is above the capacity")
 		k = state_for(d, util)
 		if (candidates[on] && pid_of[on] != pid) forget(on)
 		pid_of[on] = pid
-		t = task_busy(d, k, e, b)
+		t = raced[on] ? "" : task_busy(d, k, e, b)
 		# Busy time ends at the capacity of the domain (eenv_pd_busy_time()): it says nothing then.
 		full = e / cost[d, k] >= perf[d, states[d] - 1] * (last[d] - first[d] + 1)
 		if (t != "" && !full) {
@@ -131,7 +138,7 @@ em_check() # TABLE TRACE
 			witnessed++
 			if (own_energy[own] != e || own_util[own] != util || own_base[own] != b)
 				bad("the kernel computed energy " own_energy[own] " util " own_util[own] " base " own_base[own])
-			if (own_task[own] >= 0 && !full && busy[on] != "" && !index(busy[on], " " own_task[own] " "))
+			if (!full && !raced[on] && busy[on] != "" && !index(busy[on], " " own_task[own] " "))
 				bad("the task adds a utilization of " own_task[own] ", not" busy[on])
 		} else if (energies)
 			bad("the kernel computed no energy for this CPU")
@@ -154,6 +161,7 @@ em_check() # TABLE TRACE
 		} else if (cpu == prev) bad(why ", but it is the previous CPU")
 		else if (chosen < 0) bad("the chosen CPU was no candidate")
 		if (why == "no-util" && n) bad("no-util, but there are candidates")
+		if ((why == "raced") != (raced[on] + 0)) bad("raced is said of what was not, or not said")
 		if (chosen >= 0 && field("cost") + 0 != -1 && field("cost") + 0 != ccost[on, chosen])
 			bad("cost is not that of the chosen candidate")
 		if (pcost != "" && field("prev_cost") + 0 != pcost) bad("prev_cost is not that of the candidate")
@@ -173,6 +181,7 @@ em_check() # TABLE TRACE
 		}
 		expect[pid] = cpu
 		forget(on)
+		raced[on] = 0
 		nr[on]++
 	}
 
