@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: kernels=debug cpus=4 mode=multi seconds=1500
+# lab: kernels=debug cpus=4 mode=multi topo=sockets=2,cores=2,threads=1 seconds=1500
 # Does the debug kernel keep quiet, with every scheduler tracepoint on, while all provokers
 # run and stress-ng's scheduler stressors for ten minutes (lab_stress=SECONDS: another time)?
 # What the kernel finds wrong it writes in its log, and that fails the guest.
@@ -21,9 +21,12 @@ is "$(cat $tracing/events/sched/enable)" 1 "all tracepoints of the scheduler are
 
 for provoker in /workloads/*; do
 	name=$(basename "$provoker")
-	undo=$(score_set "$("$provoker" --about | sed -n 's/^needs=//p')")
+	# Both are lists of words.
+	# shellcheck disable=SC2046
+	undo=$(score_set $("$provoker" --about | sed -n 's/^needs=//p'))
 	run timeout 60 "$provoker" -s 2
-	score_set "$undo" >/dev/null
+	# shellcheck disable=SC2086
+	score_set $undo >/dev/null
 	case $status in
 	0) ok 0 "$name runs" ;;
 	77) skip "$name runs" "$(echo "$said" | sed -n 's/^skip //p')" ;;
