@@ -57,9 +57,8 @@ class Provoker:
         self.causes, self.parts = set(), {}
         # Without an answer to whether the kernel has one flat queue both are true.
         for prefix in {True: ["flat_"], False: [""], None: ["", "flat_"]}[flat]:
-            prefix = prefix if about[prefix + "causes"] else ""
-            self.causes |= set(about[prefix + "causes"].split())
-            for part in about[prefix + "parts"].split():
+            self.causes |= set((about[prefix + "causes"] or about["causes"]).split())
+            for part in (about[prefix + "parts"] or about["parts"]).split():
                 cause, percent = part.split(":")
                 self.parts[cause] = max(int(percent), self.parts.get(cause, 0))
         self.waits = about["waits"]

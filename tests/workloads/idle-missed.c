@@ -2,12 +2,12 @@
 /*
  * Provokes: idle-cpu-missed
  *
- * A hog is on one CPU, on which the victim slept and where a timer wakes it. It may run
- * on the other CPUs, too, and nothing runs there, as far as it lies with this program.
- * Where these share no cache with the busy one, select_idle_sibling() (6.18) does not look
- * there. As a SCHED_BATCH task the victim does not preempt the hog but waits for the tick,
- * or for an idle CPU that fetches it. Where they share a cache, the idle CPU is found:
- * nothing to see.
+ * Hogs are on one CPU and on those that share a cache with it. There the victim slept, and
+ * there a timer wakes it. It may run on the other CPUs, too, and nothing runs there, as far as
+ * it lies with this program. But they share no cache with the busy ones, and
+ * select_idle_sibling() (6.18) does not look there. As a SCHED_BATCH task the victim does not
+ * preempt the hog but waits for its slice to end, or for an idle CPU that fetches it. Where all CPUs
+ * share a cache there is nothing to see.
  */
 #include <sched.h>
 
@@ -38,8 +38,10 @@ int main(int argc, char **argv)
 	rt_begin(argc, argv, &about);
 	home = rt_cpu(0);
 	rt_cpu_apart(home);
-	rt_start(&(struct rt_spec){ .comm = "home-hog", .pinned = true, .cpu = home,
-				    .slice_ns = RT_MS, .run = rt_spin });
+	for (unsigned int i = 0; i < rt_nr_cpus(); i++)
+		if (rt_cpu(i) == home || rt_share_cache(rt_cpu(i), home))
+			rt_start(&(struct rt_spec){ .comm = "home-hog", .pinned = true, .cpu = rt_cpu(i),
+						    .slice_ns = 8 * RT_MS, .run = rt_spin });
 	rt_start(&(struct rt_spec){ .comm = "v-idle-missed", .victim = true, .policy = SCHED_BATCH,
 				    .slice_ns = RT_MS, .run = victim });
 	return rt_run();

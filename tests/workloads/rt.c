@@ -182,18 +182,20 @@ static void llc_of(int cpu, char *ret_text, int size)
 	}
 }
 
-int rt_cpu_apart(int cpu)
+bool rt_share_cache(int cpu, int other)
 {
-	char own[1024], other[1024];
+	char own[1024], others[1024];
 
 	llc_of(cpu, own, sizeof(own));
-	for (int c = CPU_SETSIZE - 1; c >= 0; c--) {
-		if (!CPU_ISSET(c, &rt.allowed) || c == cpu)
-			continue;
-		llc_of(c, other, sizeof(other));
-		if (!*own || strcmp(own, other))
-			return c;
-	}
+	llc_of(other, others, sizeof(others));
+	return *own && !strcmp(own, others);
+}
+
+int rt_cpu_apart(int cpu)
+{
+	for (int other = CPU_SETSIZE - 1; other >= 0; other--)
+		if (CPU_ISSET(other, &rt.allowed) && other != cpu && !rt_share_cache(cpu, other))
+			return other;
 	rt_skip("all CPUs share the last cache with CPU %d: it finds a free one", cpu);
 }
 

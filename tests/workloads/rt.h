@@ -26,7 +26,7 @@
 struct rt_about {
 	const char *causes;	/* true causes, with blanks between */
 	const char *parts;	/* "cause:percent ...": true as well, up to that share of the time */
-	/* The same where the kernel has one flat queue of fair tasks; no causes: as above. */
+	/* The same where the kernel has one flat queue of fair tasks; what is not given is as above. */
 	const char *flat_causes, *flat_parts;
 	const char *waits;	/* wake (default), preempt */
 	const char *judge;	/* hold (default), moved, place, primary, lost, fault */
@@ -91,6 +91,8 @@ void rt_beat(void *beat);
 int rt_cpu(unsigned int n);
 /* Another that shares no cache of the last level with this one; skips if there is none. */
 int rt_cpu_apart(int cpu);
+/* False where the kernel knows of no caches. */
+bool rt_share_cache(int cpu, int other);
 unsigned int rt_nr_cpus(void);
 /* Of the calling thread, or of one that rt_tid_of() names; cpu -1: all that the process has. */
 void rt_pin(int tid, int cpu);

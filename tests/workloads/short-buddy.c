@@ -2,15 +2,16 @@
 /*
  * Provokes: buddy
  *
- * Three tasks on one CPU. The hog's slice of 4 ms has just begun when the victim wakes, heavy
- * and with a longer slice: its virtual deadline is the earliest, but the hog is protected.
- * Right after it the short one wakes, with a slice of 3 ms, shorter than the hog's, and
- * eligible. That overrides the protection, and though the victim's deadline is still the
- * earliest the wakee is marked as the next buddy and picked (7.3: wakeup_preempt_fair(),
- * set_short_buddy()). It runs for 2 ms, half of them on average before the tick at which
- * its own slice protects it. Then the CPU becomes idle, and each of the three runs once
- * alone: a task that leaves an empty queue takes no lag along into the next period.
+ * Three tasks on one CPU. The hog has begun a slice of 20 ms when the victim wakes. As a
+ * SCHED_BATCH task it does not preempt, though with a slice of 3 ms its virtual deadline is the
+ * earliest. Right after it the short one wakes, with such a slice, too, shorter than the hog's,
+ * and eligible. That overrides the hog's protection, and though the victim's deadline, that of a
+ * larger share of the group's weight, is still the earliest the wakee is marked as the next
+ * buddy and picked (7.3: wakeup_preempt_fair(), set_short_buddy()). It runs for 2 ms; from a tick
+ * in them on it is its own slice that protects it. Then the victim's turn comes. Later the CPU becomes idle, and each of the three runs
+ * once alone: a task that leaves an empty queue takes no lag along into the next period.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -20,7 +21,7 @@
 
 static const struct rt_about about = {
 	.causes = "buddy",
-	.parts = "slice-protection:60",
+	.parts = "slice-protection:60 no-wakeup-preempt:20",
 	.why = "1ms",
 };
 
@@ -73,7 +74,7 @@ static void check_kernel(void)
 
 int main(int argc, char **argv)
 {
-	struct rt_spec spec = { .comm = "buddy-hog", .pinned = true, .slice_ns = 4 * RT_MS, .run = hog };
+	struct rt_spec spec = { .comm = "buddy-hog", .pinned = true, .slice_ns = 20 * RT_MS, .run = hog };
 
 	rt_begin(argc, argv, &about);
 	check_kernel();
@@ -85,8 +86,8 @@ int main(int argc, char **argv)
 	rt_start(&spec);
 	spec.comm = "v-short-buddy";
 	spec.victim = true;
-	spec.nice = -10;
-	spec.slice_ns = 5 * RT_MS;
+	spec.policy = SCHED_BATCH;
+	spec.slice_ns = 3 * RT_MS;
 	spec.run = victim;
 	rt_start(&spec);
 	return rt_run();

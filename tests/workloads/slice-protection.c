@@ -4,10 +4,10 @@
  *
  * Three tasks on one CPU, all with slices of 20 ms, so that none is shorter than another
  * and a task that was just picked is protected for 20 ms. In each period the first hog
- * begins; the second waits for it to use up its slice, is picked, and soon opens the
- * gate for the victim. At that moment
+ * begins, runs for 12 ms and goes to sleep; then the second, which has waited for that, is
+ * picked, and soon opens the gate for the victim. At that moment
  *
- * - the second hog is eligible: the first has just run 20 ms and pulls the average ahead;
+ * - the second hog is eligible: the first has just run and pulled the average ahead;
  * - the victim, to which nothing is owed, is placed at the average: eligible;
  * - by its higher weight the victim's virtual deadline is the earliest: it would be picked.
  *
@@ -17,10 +17,9 @@
  * each of the three runs once alone: a task that leaves an empty queue takes no lag along
  * into the next period.
  *
- * On a kernel with one flat queue a task's weight is its share of its group's, as it was
- * when it was queued (7.3: se->h_load). The victim joins a group whose weight the hogs
- * had shared among them, and until the next tick gives the running one its new, smaller
- * weight, its deadline may well be behind.
+ * The weights are such that all this holds as well with one flat queue, where a task's weight is
+ * its share of its group's, as it was when it was queued (7.3: se->h_load): the hogs' from
+ * before the victim came, the victim's with it.
  */
 #include "rt.h"
 
@@ -29,11 +28,12 @@
 
 static const struct rt_about about = {
 	.causes = "slice-protection",
-	.flat_parts = "later-deadline:35",
 	.why = "1ms",
 };
 
 static struct rt_gate gate;
+/* The first one has had its turn, and sleeps. */
+static int first_sleeps;
 
 static void alone_at(uint64_t ns)
 {
@@ -46,7 +46,9 @@ static void first(void *arg)
 	(void)arg;
 	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t);
-		rt_burn(26 * RT_MS);
+		__atomic_store_n(&first_sleeps, 0, __ATOMIC_RELAXED);
+		rt_burn(12 * RT_MS);
+		__atomic_store_n(&first_sleeps, 1, __ATOMIC_RELAXED);
 		alone_at(t + 60 * RT_MS);
 	}
 }
@@ -57,7 +59,9 @@ static void second(void *arg)
 	for (uint64_t t = rt_t0(); rt_more(); t = rt_next(t, PERIOD)) {
 		rt_sleep_until(t + RT_MS);
 		rt_burn(RT_MS / 2);
-		rt_gate_open(&gate);
+		/* else something else has run here, and this one was picked before its turn */
+		if (__atomic_load_n(&first_sleeps, __ATOMIC_RELAXED))
+			rt_gate_open(&gate);
 		rt_burn(23 * RT_MS / 2);
 		alone_at(t + 64 * RT_MS);
 	}
@@ -86,7 +90,7 @@ int main(int argc, char **argv)
 	rt_start(&spec);
 	spec.comm = "v-slice-prot";
 	spec.victim = true;
-	spec.nice = -5;
+	spec.nice = -15;
 	spec.run = victim;
 	rt_start(&spec);
 	return rt_run();

@@ -6,8 +6,9 @@
  * CPU, longer than its slice, writes to the pipe from which it reads, a wakeup that is
  * marked as sync: the waker is about to sleep. So the victim is pulled to the waker's CPU
  * (6.18: wake_affine_idle()). But the waker goes on for two milliseconds, and as a
- * SCHED_BATCH task the victim does not preempt it. Where both CPUs share a cache
- * select_idle_sibling() undoes the pull: nothing to see.
+ * SCHED_BATCH task the victim does not preempt it. All other CPUs are busy: select_idle_sibling()
+ * would find one that shares a cache with the waker's. Where both CPUs share one it undoes the
+ * pull: nothing to see.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,11 +60,20 @@ static void last_word(void *arg)
 
 int main(int argc, char **argv)
 {
+	int away;
+
 	rt_begin(argc, argv, &about);
 	home = rt_cpu(0);
 	if (pipe2(pipe_fds, O_CLOEXEC))
 		rt_die("pipe: %s", strerror(errno));
-	rt_start(&(struct rt_spec){ .comm = "sync-waker", .pinned = true, .cpu = rt_cpu_apart(home),
+	away = rt_cpu_apart(home);
+	if (rt_nr_cpus() > 32)
+		rt_skip("more than 32 CPUs: too many hogs");
+	for (unsigned int i = 0; i < rt_nr_cpus(); i++)
+		if (rt_cpu(i) != away && rt_cpu(i) != home)
+			rt_start(&(struct rt_spec){ .comm = "other-hog", .pinned = true, .cpu = rt_cpu(i),
+						    .run = rt_spin });
+	rt_start(&(struct rt_spec){ .comm = "sync-waker", .pinned = true, .cpu = away,
 				    .slice_ns = RT_MS / 2, .run = waker });
 	rt_start(&(struct rt_spec){ .comm = "v-wake-affine", .victim = true, .policy = SCHED_BATCH,
 				    .run = victim });

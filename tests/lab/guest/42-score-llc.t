@@ -7,6 +7,6 @@
 . /tests/score.sh
 
 for backend in tracefs bpf; do
-	score $backend idle-missed wake-affine stacked-short migration remote-wake
+	score $backend idle-missed wake-affine migration remote-wake
 done
 finish
