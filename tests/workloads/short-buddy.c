@@ -5,11 +5,12 @@
  * Three tasks on one CPU. The hog has begun a slice of 20 ms when the victim wakes. As a
  * SCHED_BATCH task it does not preempt, though with a slice of 3 ms its virtual deadline is the
  * earliest. Right after it the short one wakes, with such a slice, too, shorter than the hog's,
- * and eligible. That overrides the hog's protection, and though the victim's deadline, that of a
- * larger share of the group's weight, is still the earliest the wakee is marked as the next
- * buddy and picked (7.3: wakeup_preempt_fair(), set_short_buddy()). It runs for 2 ms; from a tick
- * in them on it is its own slice that protects it. Then the victim's turn comes. Later the CPU becomes idle, and each of the three runs
- * once alone: a task that leaves an empty queue takes no lag along into the next period.
+ * and eligible. That overrides the hog's protection, and though the victim's deadline, that of
+ * a larger share of the group's weight, is still the earliest, the wakee is marked as the
+ * next buddy and picked (7.3: wakeup_preempt_fair(), set_short_buddy()). It runs for 2 ms;
+ * from a tick in them on it is its own slice that protects it. Then the victim's turn comes.
+ * Later the CPU becomes idle, and each of the three runs once alone: a task that leaves an
+ * empty queue takes no lag along into the next period.
  */
 #include <sched.h>
 #include <stdio.h>
