@@ -67,7 +67,7 @@ em_check() # TABLE TRACE
 		for (i = 1; i <= n; i++) if (index(b, " " part[i] " ")) list = list " " part[i]
 		return list == "" ? "" : list " "
 	}
-	function forget(cpu) { candidates[cpu] = known[cpu] = 0; busy[cpu] = "" }
+	function forget(cpu) { candidates[cpu] = known[cpu] = 0; busy[cpu] = best[cpu] = "" }
 
 	BEGIN { domains = energies = 0 }
 	FNR == NR {
@@ -112,16 +112,17 @@ em_check() # TABLE TRACE
 		# Known to be no better before its energy was computed: fits worse, or as badly.
 		if (util == 0 && e == 0) {
 			dropped++
-			raced[on] = 0
+			if (c != -1) bad("dropped, but it has a cost")
 			if (field("best") + 0 || field("prev") + 0) bad("dropped, but the best or the previous CPU")
 			next
 		}
+		if (util > perf[d, states[d] - 1]) bad("util is above the capacity")
 		# Less with the task than without it: others left in between, and the kernel gives up.
 		raced[on] = e < b
 		if (c != (raced[on] ? -1 : e - b)) bad("cost is not energy - base_energy")
-		if (util > perf[d, states[d] - 1]) bad("util is above the capacity")
 		k = state_for(d, util)
 		if (candidates[on] && pid_of[on] != pid) forget(on)
+		if (field("best") + 0) best[on] = cpu
 		pid_of[on] = pid
 		t = raced[on] ? "" : task_busy(d, k, e, b)
 		# Busy time ends at the capacity of the domain (eenv_pd_busy_time()): it says nothing then.
@@ -161,10 +162,14 @@ em_check() # TABLE TRACE
 		} else if (cpu == prev) bad(why ", but it is the previous CPU")
 		else if (chosen < 0) bad("the chosen CPU was no candidate")
 		if (why == "no-util" && n) bad("no-util, but there are candidates")
+		# Each candidate says whether it would be chosen if it were the last.
+		if (n && why != "raced" && best[on] != "" && best[on] != cpu) bad("the last best is CPU " best[on])
 		if ((why == "raced") != (raced[on] + 0)) bad("raced is said of what was not, or not said")
 		if (chosen >= 0 && field("cost") + 0 != -1 && field("cost") + 0 != ccost[on, chosen])
 			bad("cost is not that of the chosen candidate")
-		if (pcost != "" && field("prev_cost") + 0 != pcost) bad("prev_cost is not that of the candidate")
+		if (why == "raced") {
+			if (field("cost") + 0 != -1 || field("prev_cost") + 0 != -1) bad("raced, but it has a cost")
+		} else if (pcost != "" && field("prev_cost") + 0 != pcost) bad("prev_cost is not that of the candidate")
 		if (why == "cheaper") {
 			if (pcost == "" || field("cost") + 0 >= pcost) bad("not cheaper than the previous CPU")
 			if (chosen >= 0 && (cfits[on, chosen] <= 0 || ccost[on, chosen] != ccost[on, least]))
