@@ -36,6 +36,7 @@ programs=(bpftool cyclictest hackbench trace-cmd rt-app stress-ng taskset chrt l
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
+scores=() # "KERNEL DIRECTORY" of each guest that recorded the provokers
 
 tally() # FILE
 {
@@ -133,16 +134,23 @@ boot() # NAME KERNEL CPUS MODE TOPO APPEND TESTS SECONDS
 	tally "$work/tap"
 	[ "$status" -le 1 ] && grep -q '^1\.\.' "$work/tap" ||
 		result "not ok" "$name: boot.py ended with status $status"
-	[ ! -d "$out/score" ] || judge "$name" "$out/score"
+	[ ! -d "$out/score" ] || scores+=("$kernel $out/score")
 }
 
-# What the guest recorded of the provokers: there is no python in it.
-judge() # NAME DIRECTORY
+# What a kernel's guests recorded of the provokers, together: there is no python in them.
+judge() # KERNEL DIRECTORY...
 {
-	"$here/../score/score.py" --schedlat "${SCHEDLAT:-$O/schedlat}" --from "$2" --tap "$1" > "$work/tap" ||
-		grep -q '^not ok' "$work/tap" || echo "not ok 1 - $1: score.py failed" >> "$work/tap"
+	local name=$1 dir
+	local -a from=()
+
+	shift
+	for dir; do
+		from+=(--from "$dir")
+	done
+	"$here/../score/score.py" --schedlat "${SCHEDLAT:-$O/schedlat}" "${from[@]}" --tap "$name" > "$work/tap" ||
+		grep -q '^not ok' "$work/tap" || echo "not ok 1 - $name: score.py failed" >> "$work/tap"
 	cat "$work/tap"
-	[ -z "${LAB_KEEP:-}" ] || cp "$work/tap" "$LAB_KEEP/$1.score"
+	[ -z "${LAB_KEEP:-}" ] || cp "$work/tap" "$LAB_KEEP/$name.score"
 	tally "$work/tap"
 }
 
@@ -229,4 +237,8 @@ done < <(awk '{
 		sum[key] += $7
 	}
 	END { for (i = 1; i <= n; i++) print order[i], tests[order[i]], sum[order[i]] }' <<< "$all")
+for kernel in $names; do
+	mapfile -t from < <(printf '%s\n' "${scores[@]}" | sed -n "s/^$kernel //p")
+	[ ${#from[@]} -eq 0 ] || judge "$kernel" "${from[@]}"
+done
 finish

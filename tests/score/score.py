@@ -449,11 +449,11 @@ def parse():
     p.add_argument("--warm-up", type=float, default=0.7, metavar="S", help="of it, that is not judged")
     p.add_argument("--json", metavar="FILE", help="write the results there as well")
     p.add_argument("--keep", metavar="DIR", help="leave the recordings there")
-    p.add_argument("--from", dest="from_dir", metavar="DIR",
-                   help="record nothing: judge what record.sh has left there")
+    p.add_argument("--from", dest="from_dirs", metavar="DIR", action="append", default=[],
+                   help="record nothing: judge what record.sh has left there; may be repeated, for one kernel")
     p.add_argument("--tap", metavar="NAME", help="print results as TAP, the kernel being called NAME")
     p.add_argument("--list", action="store_true", help="print the provokers and end")
-    p.set_defaults(flat=None, kernel=None)
+    p.set_defaults(flat=None, kernel=None, from_dir=None)
     return p.parse_args()
 
 
@@ -534,50 +534,60 @@ def choose(opts):
     return backends, skipped
 
 
+def show(provoker, backend, score):
+    print(line(provoker.name, backend, score), flush=True)
+    for miss in misses(provoker, score):
+        print(f"{'':18} {'':8}   also: {miss}")
+    if score.disturbed:
+        print(f"{'':18} {'':8}   not judged: {score.disturbed} waits that others disturbed")
+
+
 def main():
     opts = parse()
     if opts.tap:
         sys.stdout = Commented(sys.stdout)
-    if not os.access(opts.schedlat, os.X_OK) or not (opts.from_dir or os.path.isdir(opts.workloads)):
+    if not os.access(opts.schedlat, os.X_OK) or not (opts.from_dirs or os.path.isdir(opts.workloads)):
         sys.exit(f"score: {opts.schedlat} or {opts.workloads} is not there: run make score")
-    if opts.from_dir and not os.path.isdir(opts.from_dir):
-        sys.exit(f"score: {opts.from_dir} is no directory")
-    all_runs = found(opts)
+    for directory in opts.from_dirs:
+        if not os.path.isdir(directory):
+            sys.exit(f"score: {directory} is no directory")
     if opts.list:
-        for name in all_runs:
+        for name in found(opts):
             print(name)
         return 0
-    opts.dir = opts.from_dir or opts.keep or tempfile.mkdtemp(prefix="schedlat-score.")
-    os.makedirs(opts.dir, exist_ok=True)
-    results, broken, totals, seeing = [], [], {}, set()
-    try:
-        backends, skipped = choose(opts)
-        print(f"kernel {opts.kernel or 'unknown'}{', one flat queue' if opts.flat else ''}")
-        print(HEAD)
-        for name, runs in all_runs.items():
-            for backend in [b for b in backends if b in runs]:
-                try:
-                    provoker, score, decisions = run_one(opts, name, backend, runs[backend])
-                except Skipped as why:
-                    skipped.append((name, backend, str(why)))
-                    continue
-                except Broken as why:
-                    broken.append((name, backend, str(why)))
-                    continue
-                print(line(name, backend, score), flush=True)
-                for miss in misses(provoker, score):
-                    print(f"{'':18} {'':8}   also: {miss}")
-                if score.disturbed:
-                    print(f"{'':18} {'':8}   not judged: {score.disturbed} waits that others disturbed")
-                results.append(as_json(name, backend, score))
-                add(totals.setdefault(backend, Score()), score)
-                if decisions:
-                    seeing.add(backend)
-    finally:
-        if not opts.keep and not opts.from_dir:
-            shutil.rmtree(opts.dir, ignore_errors=True)
+    results, broken, skipped, totals, seeing = [], [], [], {}, set()
+    for number, opts.from_dir in enumerate(opts.from_dirs or [None]):
+        all_runs = found(opts)
+        opts.dir = opts.from_dir or opts.keep or tempfile.mkdtemp(prefix="schedlat-score.")
+        os.makedirs(opts.dir, exist_ok=True)
+        try:
+            backends, missing = choose(opts)
+            skipped += missing
+            if not number:
+                print(f"kernel {opts.kernel or 'unknown'}{', one flat queue' if opts.flat else ''}")
+                print(HEAD)
+            for name, runs in all_runs.items():
+                for backend in [b for b in backends if b in runs]:
+                    try:
+                        provoker, score, decisions = run_one(opts, name, backend, runs[backend])
+                    except Skipped as why:
+                        skipped.append((name, backend, str(why)))
+                        continue
+                    except Broken as why:
+                        broken.append((name, backend, str(why)))
+                        continue
+                    show(provoker, backend, score)
+                    results.append(as_json(name, backend, score))
+                    add(totals.setdefault(backend, Score()), score)
+                    if decisions:
+                        seeing.add(backend)
+        finally:
+            if not opts.keep and not opts.from_dir:
+                shutil.rmtree(opts.dir, ignore_errors=True)
     for backend, total in totals.items():
         print(line("all", backend, total))
+    judged = {(r["provoker"], r["backend"]) for r in results}
+    skipped = [s for s in dict.fromkeys(skipped) if s[:2] not in judged]
     for name, backend, why in skipped:
         print(f"skipped: {name} ({backend}): {why}")
     for name, backend, why in broken:
