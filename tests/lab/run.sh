@@ -114,7 +114,7 @@ boot() # NAME KERNEL CPUS MODE TOPO APPEND TESTS SECONDS
 	multi) more+=(--accel tcg) ;; # not another CPU where there is KVM
 	*) result "not ok" "$name: mode=$mode: must be icount, icount4 or multi"; return ;;
 	esac
-	[[ $name != debug* ]] || { memory=2G; seconds=$((seconds * 2)); }
+	[[ $name != debug* ]] || { memory=2G; seconds=$((seconds * 2 + 240)); }
 	[ "$topo" = - ] || more+=(--topology "$topo")
 	[ "$append" = - ] || append=${append//%/ }
 	[ -z "${LAB_KEEP:-}" ] || more+=(--log "$LAB_KEEP/$name.log")

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: kernels=base,traced,debug cpus=4 mode=icount seconds=100
+# lab: kernels=base,traced cpus=4 mode=icount seconds=100
+# lab: kernels=debug cpus=4 mode=multi seconds=200
 # Does the guest have what the other tests stand on?
 # shellcheck shell=dash
 . /tests/lib.sh

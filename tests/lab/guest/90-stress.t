@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: kernels=debug cpus=4 mode=multi topo=sockets=2,cores=2,threads=1 seconds=1500
+# lab: kernels=debug cpus=4 mode=multi topo=sockets=2,cores=2,threads=1 seconds=2400
 # Does the debug kernel keep quiet, with every scheduler tracepoint on, while all provokers
 # run and stress-ng's scheduler stressors for ten minutes (lab_stress=SECONDS: another time)?
 # What the kernel finds wrong it writes in its log, and that fails the guest.
