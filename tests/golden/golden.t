@@ -228,8 +228,8 @@ def check_expect(expect, doc):
                 check_numbers(f"group {rest[0]} {rest[1]}", have, rest[2:], why)
         elif word == "cause":
             found = [c for c in doc["why"]["causes"] if c["id"] == rest[0]]
-            check_numbers(f"cause {rest[0]}", found[0] if found else {"ns": 0, "count": 0}, rest[1:],
-                          why)
+            have = dict(found[0], **found[0]["confidence"]) if found else {"ns": 0, "count": 0}
+            check_numbers(f"cause {rest[0]}", have, rest[1:], why)
         elif word in ("loss", "why", "input"):
             check_numbers(word, doc[word], rest, why)
         elif word in ("not_assessable", "assessable"):
