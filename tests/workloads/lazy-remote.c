@@ -13,6 +13,8 @@
 
 static const struct rt_about about = {
 	.causes = "lazy-resched",
+	/* the waker's CPU may be held up between waking and queueing: an emulated one is at times */
+	.parts = "wake-path:20",
 	.needs = "preempt=lazy feature=NO_HRTICK",
 };
 
