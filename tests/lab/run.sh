@@ -33,6 +33,7 @@ programs=(bpftool cyclictest hackbench trace-cmd rt-app stress-ng taskset chrt l
 	"$O/tests/unit/test_bpf")
 [ ! -d "$O/tests/lab" ] || mapfile -t -O ${#programs[@]} programs < <(
 	find "$O/tests/lab" -type f \( -perm -u+x -o -name '*.bpf.o' \) | LC_ALL=C sort)
+programs+=("$here"/../../kernel-patches/contract/*.format) # 33-contract
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# What the tests of the tracepoints' values share: record, let values.awk check every event.
+
+tracing=/sys/kernel/tracing
+sched_debug=/sys/kernel/debug/sched
+facts="-e sched_switch -e sched_wakeup -e sched_wakeup_new -e sched_waking -e sched_migrate_task"
+decisions="-e sched_wakeup_preempt -e sched_pick_fair -e sched_place_entity -e sched_select_task_rq_fair
+	-e sched_resched_fair -e sched_cfs_throttle -e sched_cfs_unthrottle"
+
+feature() { echo "$1" > $sched_debug/features; }
+
+# Record COMMAND and check all events. awk's variables are in $rules. The events as text are in
+# $TMPDIR/NAME.txt, what values.awk says in $TMPDIR/NAME.out.
+look() # NAME COMMAND...
+{
+	look=$1
+	shift
+	# shellcheck disable=SC2086 # lists of options
+	trace-cmd record -q -C mono -b 4096 -o $TMPDIR/$look.dat $facts $decisions "$@" > $TMPDIR/$look.said 2>&1
+	look_status=$?
+	# A provoker that got SIGTERM or could not run is told by its words.
+	if grep -q '^skip' $TMPDIR/$look.said; then
+		skip "$look" "$(grep -m 1 '^skip' $TMPDIR/$look.said)"
+		return
+	fi
+	is "$look_status" 0 "$look: trace-cmd record"
+	trace-cmd report -t -l -i $TMPDIR/$look.dat > $TMPDIR/$look.txt 2> /dev/null
+	is "$(grep -cE 'EVENTS DROPPED' $TMPDIR/$look.txt)" 0 "$look: nothing is lost"
+	# shellcheck disable=SC2086
+	awk ${rules:-} -f /tests/values.awk $TMPDIR/$look.txt > $TMPDIR/$look.out 2>&1
+	is "$(grep -A 3 '^bad' $TMPDIR/$look.out | cut -c 1-600)" "" "$look: each event agrees with the rules of its reason"
+	at_least "$(grep -c '^rule' $TMPDIR/$look.out)" 20 "$look: rules were applied"
+	grep '^count' $TMPDIR/$look.out | sort | awk -v name="$look" '{ t = t " " $2 ":" $3 "=" $4 } END { print "# " name ":" t }'
+	rm -f $TMPDIR/$look.dat
+}
+
+# How many events with that reason there were.
+count() { awk -v e="$1" -v w="$2" '$1 == "count" && $2 == e && $3 == w { n = $4 } END { print n + 0 }' $TMPDIR/$look.out; }
+
+provoked() # EVENT REASON [LEAST]
+{
+	at_least "$(count "$1" "$2")" "${3:-1}" "$look: $1 says $2"
+}
