@@ -32,7 +32,7 @@ rules=
 
 # One task on one CPU of four: no CPU is chosen for it.
 look pinned taskset 2 hackbench -g 1 -f 2 -l 20
-is "$(awk '/sched_wakeup:/ && match($0, /hackbench:[0-9]+/) { w++ } /sched_select_task_rq_fair: comm=hackbench/ { s++ }
+is "$(awk '/sched_wakeup:/ && /hackbench/ { w++ } /sched_select_task_rq_fair: comm=hackbench/ { s++ }
 	END { print w > 20 && !s ? "none" : w + 0 " wakeups, " s + 0 " choices" }' $TMPDIR/pinned.txt)" none \
 	"pinned: no event where no CPU is chosen"
 
@@ -57,7 +57,7 @@ is "$(awk '
 		if (match($0, /vprot=[0-9]+/) && wait > left * 16 + 4e6) print "left " left " waited " wait
 		open = 0
 	}
-	open && /sched_switch:/ && $0 ~ ":" curr " \\[" { open = 0; seen++ }
+	open && /sched_switch:/ && $0 ~ "(prev_pid=" curr " |:" curr " \\[.*==>)" { open = 0; seen++ }
 	END { if (!n || !seen) print "no protected victim" }' $TMPDIR/protection.out $TMPDIR/protection.txt)" "" \
 	"protection: ends as it was said"
 

@@ -228,17 +228,27 @@ function resched(	v, d, p, a) {
 	last_deadline[f["pid"]] = d
 }
 
-function sched_switch(	prev, next_pid, prio, i, a) {
-	match($0, /:[0-9]+ \[-?[0-9]+\] [^ ]+ ==> /)
-	prev = substr($0, RSTART + 1) + 0
-	match($0, /:[0-9]+ \[-?[0-9]+\]( .*)?$/)
-	i = $0
-	sub(/.* ==> /, "", i)
-	match(i, /:[0-9]+ \[/)
-	while (match(substr(i, RSTART + 1), /:[0-9]+ \[/)) i = substr(i, RSTART + 1)
-	match(i, /:[0-9]+ \[/)
-	next_pid = substr(i, RSTART + 1) + 0
-	prio = substr(i, RSTART + RLENGTH) + 0
+# "comm:pid [prio]" as trace-cmd's plugins print a task: sets pid_of and prio_of.
+function task_at(text) {
+	pid_of = -1
+	while (match(text, /:[0-9]+ \[-?[0-9]+\]/)) {
+		pid_of = substr(text, RSTART + 1) + 0
+		text = substr(text, RSTART + 1)
+		prio_of = substr(text, index(text, "[") + 1) + 0
+	}
+}
+
+function sched_switch(	prev, next_pid, prio, i) {
+	get()
+	if ("next_pid" in f) {
+		prev = f["prev_pid"]; next_pid = f["next_pid"]; prio = f["next_prio"]
+	} else {
+		i = index($0, " ==> ")
+		task_at(substr($0, 1, i))
+		prev = pid_of
+		task_at(substr($0, i))
+		next_pid = pid_of; prio = prio_of
+	}
 	if (cpu in running) {
 		want("switch: from the running task", running[cpu] == prev)
 		if (next_pid > 0 && prio >= 100)
@@ -261,10 +271,15 @@ function sched_switch(	prev, next_pid, prio, i, a) {
 }
 
 function wakeup(	pid, c) {
-	match($0, /:[0-9]+ \[-?[0-9]+\].* CPU:[0-9]+/)
-	pid = substr($0, RSTART + 1) + 0
-	c = $0
-	sub(/.*CPU:/, "", c)
+	get()
+	if ("target_cpu" in f) {
+		pid = f["pid"]; c = f["target_cpu"]
+	} else {
+		task_at($0)
+		pid = pid_of
+		c = $0
+		sub(/.*CPU:/, "", c)
+	}
 	if (pid in chosen) {
 		want("select: the wakeup is on the CPU that was chosen", chosen[pid] == c + 0)
 		delete chosen[pid]
