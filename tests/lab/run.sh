@@ -119,8 +119,8 @@ boot() # NAME KERNEL CPUS MODE TOPO APPEND TESTS SECONDS
 	[ "$topo" = - ] || more+=(--topology "$topo")
 	[ "$append" = - ] || append=${append//%/ }
 	[ -z "${LAB_KEEP:-}" ] || more+=(--log "$LAB_KEEP/$name.log")
-	[ -z "${LAB_KEEP:-}" ] && [[ $tests != *-score-* ]] || more+=(--out "$out")
-	rm -rf "$out/score"
+	[ -z "${LAB_KEEP:-}" ] && [[ $tests != *-score-* && $tests != *-compare* ]] || more+=(--out "$out")
+	rm -rf "$out/score" "$out/compare"
 	# What an earlier run left would be taken for this one's.
 	[ ! -e "${LAB_KEEP:-}/$name/.lab" ] || rm -rf "${LAB_KEEP:?}/$name"
 	# shellcheck disable=SC2086 # LAB_OPT is a list
@@ -136,6 +136,7 @@ boot() # NAME KERNEL CPUS MODE TOPO APPEND TESTS SECONDS
 	[ "$status" -le 1 ] && grep -q '^1\.\.' "$work/tap" ||
 		result "not ok" "$name: boot.py ended with status $status"
 	[ ! -d "$out/score" ] || scores+=("$kernel $out/score")
+	[ ! -d "$out/compare" ] || compare "$name" "$out/compare"
 }
 
 # What a kernel's guests recorded of the provokers, together: there is no python in them.
@@ -152,6 +153,15 @@ judge() # KERNEL DIRECTORY...
 		grep -q '^not ok' "$work/tap" || echo "not ok 1 - $name: score.py failed" >> "$work/tap"
 	cat "$work/tap"
 	[ -z "${LAB_KEEP:-}" ] || cp "$work/tap" "$LAB_KEEP/$name.score"
+	tally "$work/tap"
+}
+
+# What the guest recorded by both backends at the same time.
+compare() # NAME DIRECTORY
+{
+	"$here/compare.py" "$2" "$1" > "$work/tap" || grep -q '^not ok' "$work/tap" ||
+		echo "not ok 1 - $1: compare.py failed" >> "$work/tap"
+	cat "$work/tap"
 	tally "$work/tap"
 }
 

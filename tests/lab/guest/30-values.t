@@ -12,7 +12,7 @@ has trace-cmd || skip_all "there is no trace-cmd in the guest"
 
 # All tasks equal: the load is known by their number.
 echo 0 > /proc/sys/kernel/sched_autogroup_enabled
-rules="-v equal=1"
+rules="-v equal=1 -v tick=0.004"
 look equal hackbench -g 1 -l 30
 provoked pick_fair only
 provoked pick_fair leftmost
@@ -31,35 +31,42 @@ at_least "$(grep -c '^rule.*place: the lag is inflated' $TMPDIR/equal.out)" 1 "e
 rules=
 
 # One task on one CPU of four: no CPU is chosen for it.
-look pinned taskset 2 hackbench -g 1 -f 2 -l 20
-is "$(awk '/sched_wakeup:/ && /hackbench/ { w++ } /sched_select_task_rq_fair: comm=hackbench/ { s++ }
-	END { print w > 20 && !s ? "none" : w + 0 " wakeups, " s + 0 " choices" }' $TMPDIR/pinned.txt)" none \
+look pinned taskset 2 hackbench -g 1 -f 5 -l 40
+is "$(awk '/sched_wakeup:/ && /hackbench/ { w++ } /sched_select_task_rq_fair: *comm=hackbench/ { s++ }
+	END { print (w >= 5 && !s) ? "none" : w + 0 " wakeups, " s + 0 " choices" }' $TMPDIR/pinned.txt)" none \
 	"pinned: no event where no CPU is chosen"
 
-echo 1 > /proc/sys/kernel/sched_autogroup_enabled
-
-# A victim that would have been picked, but for the protection of the running task's slice.
+# A victim that would have been picked, but for the protection of the running task's slice: the wait
+# until the request or the switch is what was left, as time on the CPU by the running task's weight.
+rules="-v tick=0.004"
 look protection /workloads/slice-protection -s 1
-provoked wakeup_preempt protected
-# What was left of the protection, as time on the CPU, is the wait until the request or the switch, but
-# for a tick: the weight is that which the running task was last placed with.
-is "$(awk '
-	FNR == NR { if ($1 == "protected" && $3 ~ /^v-/) { t[$2, $6] = $7; who[$2, $6] = $4; n++ } next }
-	{ for (i = 3; i <= 6; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) { T = $i; sub(/:/, "", T); break } }
-	/sched_wakeup_preempt:/ && / why=protected / {
-		match($0, / pid=[0-9]+/); pid = substr($0, RSTART + 5, RLENGTH - 5)
-		if ((pid, T) in t) { since = T; left = t[pid, T]; curr = who[pid, T]; open = 1 }
-	}
-	open && /sched_resched_fair:/ && $0 ~ " pid=" curr " " {
-		wait = (T - since) * 1e9
-		seen++
-		# The weight of the running task is at least its share of one tick before.
-		if (match($0, /vprot=[0-9]+/) && wait > left * 16 + 4e6) print "left " left " waited " wait
-		open = 0
-	}
-	open && /sched_switch:/ && $0 ~ "(prev_pid=" curr " |:" curr " \\[.*==>)" { open = 0; seen++ }
-	END { if (!n || !seen) print "no protected victim" }' $TMPDIR/protection.out $TMPDIR/protection.txt)" "" \
-	"protection: ends as it was said"
+provoked wakeup_preempt protected 3
+at_least "$(sed -n 's/^rule \([0-9]*\) protection: who leaves.*/\1/p' $TMPDIR/protection.out)" 3 \
+	"protection: waits ended, none later than was said"
+# Two hogs with long slices take turns: the one that has begun its turn is behind the average, and
+# protected. A task with a short slice, so an earlier deadline, wakes up meanwhile.
+cat > $TMPDIR/turns <<'END'
+taskset 2 sh -c 'while :; do :; done' &
+hogs=$!
+taskset 2 sh -c 'while :; do :; done' &
+hogs="$hogs $!"
+for hog in $hogs; do
+	schedlat slice 30ms -q -p $hog
+done
+cyclictest --policy=other -q -t1 -a 1 -i 11300 -l 40
+kill $hogs
+END
+feature NO_PREEMPT_SHORT
+look turns sh $TMPDIR/turns
+feature PREEMPT_SHORT
+provoked wakeup_preempt protected 3
+at_least "$(sed -n 's/^rule \([0-9]*\) protection: is over.*/\1/p' $TMPDIR/turns.out)" 3 "turns: waits ended by a request"
+at_least "$(grep -c '^held' $TMPDIR/turns.out)" 1 "turns: protections ended when it was said"
+look herd /workloads/equal-herd -s 1
+provoked wakeup_preempt deadline
+provoked resched_fair deadline
+rules=
+echo 1 > /proc/sys/kernel/sched_autogroup_enabled
 
 look batch /workloads/batch-wakee -s 1
 provoked wakeup_preempt policy
@@ -67,9 +74,6 @@ look idle /workloads/idle-wakee -s 1
 provoked wakeup_preempt idle-wakee
 look lag /workloads/negative-lag -s 1
 provoked wakeup_preempt ineligible
-look herd /workloads/equal-herd -s 1
-provoked wakeup_preempt deadline
-provoked resched_fair deadline
 look buddy /workloads/short-buddy -s 1
 provoked pick_fair buddy
 

@@ -8,6 +8,7 @@
 #
 # -v equal=1	all tasks weigh NICE_0_LOAD (no groups, nice 0)
 # -v idle=PIDS	these tasks are SCHED_IDLE, " 12 13 "
+# -v tick=S	weights are constant (no groups): a protection ends when it was said to, but for a tick
 # -v smt=1	CPUs have siblings
 # -v select=0	the placement events do not say the whole truth (a CPU's mask changes)
 # -v lazy=0	the model of preemption is not lazy
@@ -61,7 +62,7 @@ function best(event, v, d) {
 		want(event ": best is no later than the eligible task of the event", n(f["best_deadline"]) - d <= 0)
 }
 
-function wakeup_preempt(	v, d, cv, cd, prot, asked) {
+function wakeup_preempt(	v, d, cv, cd, prot, asked, shortest) {
 	why = f["why"]; v = n(f["vruntime"]); d = n(f["deadline"]); V = n(f["avg_vruntime"])
 	cv = n(f["curr_vruntime"]); cd = n(f["curr_deadline"]); prot = n(f["curr_vprot"]) - cv
 	asked = why ~ /^(picked|short|ineligible|buddy|protected|deadline)$/
@@ -107,8 +108,16 @@ function wakeup_preempt(	v, d, cv, cd, prot, asked) {
 		due[cpu] = f["cpu"] " " f["curr_pid"] " " f["curr_vruntime"] " " f["curr_deadline"] " " (prot > 0 ? f["curr_vruntime"] : f["curr_vprot"])
 		preempts++
 	}
-	if (why == "protected" && f["best_pid"] == f["pid"])
-		printf "protected %s %s %s %s %.9f %d\n", f["pid"], f["comm"], f["curr_pid"], f["cpu"], T, prot
+	# A wait for the end of a protection begins; the latest word of it counts. What was left is
+	# cut down next: update_protect_slice(), to a shortest slice from here.
+	if (why == "protected" && f["best_pid"] == f["pid"] && (f["curr_pid"] in weight)) {
+		shortest = (n(f["slice"]) < n(f["curr_slice"]) ? n(f["slice"]) : n(f["curr_slice"])) * 1048576 / weight[f["curr_pid"]]
+		if (shortest + (V < cv ? V - cv : 0) < prot)
+			prot = shortest + (V < cv ? V - cv : 0)
+		held_since[f["curr_pid"]] = T
+		held_for[f["curr_pid"]] = prot * weight[f["curr_pid"]] / 1048576 / 1e9
+		held_to[f["curr_pid"]] = cv + prot
+	}
 	last_deadline[f["curr_pid"]] = cd
 }
 
@@ -156,9 +165,10 @@ function place_entity(	avg, placed, lag, vslice, v, d) {
 	if (has("initial") && !f["rel_deadline"])
 		vslice = whole(n(f["slice"]) * 1048576 / n(f["weight"]), n(f["vslice"]) * 2) ? n(f["vslice"]) : -1
 	want("place: vruntime is the average less the lag", v == avg - placed)
-	if (f["rel_deadline"])
-		want("place: a deadline that was kept has at most its slice ahead", d - v <= n(f["slice"]) * 1048576 / n(f["weight"]) + 1)
-	else
+	if (f["rel_deadline"]) {
+		if (equal) # else its weight may have changed since the deadline was taken along
+			want("place: a deadline that was kept has at most its slice ahead", d - v <= n(f["slice"]) + 1)
+	} else
 		want("place: the deadline is vruntime and vslice", d == v + vslice)
 	want("place: the lag grows and keeps its sign, or is not used", placed == 0 || (lag * placed > 0 && (lag < 0 ? placed <= lag : placed >= lag)))
 	want("place: no lag in an empty queue", f["nr_queued"] > 0 || placed == 0)
@@ -171,6 +181,7 @@ function place_entity(	avg, placed, lag, vslice, v, d) {
 			want("place: the lag is inflated by (W + w) / W", placed == lag + trunc(lag / f["nr_queued"]))
 	}
 	last_deadline[f["pid"]] = d
+	weight[f["pid"]] = f["weight"]
 }
 
 # Equal but for the rounding of the kernel's inverse weights: a few of a million.
@@ -223,6 +234,15 @@ function resched(	v, d, p, a) {
 	}
 	if (site == "protection")
 		want("resched: protection is over, the slice is not", v - p >= 0 && d - v > 0)
+	if (tick && (f["pid"] in held_since)) {
+		if (site == "protection" || site == "deadline" || site == "hrtick")
+			want("protection: is over within a tick of what was left", T - held_since[f["pid"]] <= held_for[f["pid"]] + tick)
+		if (site ~ /^(protection|deadline|hrtick)$/ && whole(p, held_to[f["pid"]])) {
+			want("protection: and not before", T - held_since[f["pid"]] >= held_for[f["pid"]] - 0.0001)
+			printf "held %d: said %.6f, was %.6f\n", f["pid"], held_for[f["pid"]], T - held_since[f["pid"]]
+		}
+		delete held_since[f["pid"]]
+	}
 	want("resched: a tick is an interrupt", !f["tick"] || context ~ /[hH]/)
 	want("resched: lazy where the site and the model are", f["lazy"] == (lazy && site ~ /^(wakeup|deadline|protection)$/))
 	last_deadline[f["pid"]] = d
@@ -263,6 +283,10 @@ function sched_switch(	prev, next_pid, prio, i) {
 	if (cpu in owed_idle) {
 		want("select: an idle CPU is one", next_pid == 0 && T - owed_idle[cpu] < 0.000050)
 		delete owed_idle[cpu]
+	}
+	if (tick && (prev in held_since)) {
+		want("protection: who leaves the CPU was not protected for longer", T - held_since[prev] <= held_for[prev] + tick)
+		delete held_since[prev]
 	}
 	pending[cpu] = ""
 	running[cpu] = next_pid
