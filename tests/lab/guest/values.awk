@@ -105,7 +105,10 @@ function wakeup_preempt(	v, d, cv, cd, prot, asked, shortest) {
 	if (why ~ /^sync/)
 		want("wakeup: sync has the flag", has("sync"))
 	if (f["preempt"]) {
-		due[cpu] = f["cpu"] " " f["curr_pid"] " " f["curr_vruntime"] " " f["curr_deadline"] " " (prot > 0 ? f["curr_vruntime"] : f["curr_vprot"])
+		# each on its own: busybox joins a large number as 1.30783e+10
+		due[cpu] = 1
+		due_cpu[cpu] = f["cpu"]; due_pid[cpu] = f["curr_pid"]
+		due_v[cpu] = cv; due_d[cpu] = cd; due_p[cpu] = prot > 0 ? cv : n(f["curr_vprot"])
 		preempts++
 	}
 	# A wait for the end of a protection begins; the latest word of it counts. What was left is
@@ -215,16 +218,15 @@ function select_cpu(	target, res, limit) {
 	asked_for[f["pid"]] = 1
 }
 
-function resched(	v, d, p, a) {
+function resched(	v, d, p) {
 	v = n(f["vruntime"]); d = n(f["deadline"]); p = n(f["vprot"])
 	site = f["site"]
 	want("resched: of the running task", !(f["cpu"] in running) || running[f["cpu"]] == f["pid"] ||
 	     T - switched[f["cpu"]] < 0.000050 || late(f["cpu"], f["pid"]))
 	if (site == "wakeup") {
-		split(due[cpu], a, " ")
-		want("resched: wakeup follows a sched_wakeup_preempt that preempts, with its values", due[cpu] != "" &&
-		     a[1] == f["cpu"] && a[2] == f["pid"] && a[3] == f["vruntime"] && a[4] == f["deadline"] && a[5] == f["vprot"])
-		due[cpu] = ""
+		want("resched: wakeup follows a sched_wakeup_preempt that preempts, with its values", due[cpu] &&
+		     due_cpu[cpu] == f["cpu"] && due_pid[cpu] == f["pid"] && due_v[cpu] == v && due_d[cpu] == d && due_p[cpu] == p)
+		due[cpu] = 0
 		resched_wakeup++
 	}
 	if (site == "deadline") {
