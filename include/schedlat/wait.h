@@ -159,6 +159,7 @@ struct sl_wait {
 	int32_t tid, tgid;		/* tgid -1: unknown process */
 	char comm[16];
 	enum sl_class sched_class;
+	const char *cgroup;		/* path; NULL: unknown. Lives as long as the report */
 	enum sl_wait_kind kind;
 	uint64_t waking_ns;		/* sched_waking; NO_TIME: not recorded or not a wakeup */
 	uint64_t wakeup_ns;		/* queued; NO_TIME: not recorded */
@@ -166,6 +167,7 @@ struct sl_wait {
 	uint64_t run_ns;		/* NO_TIME: open at the end */
 	uint64_t delay_ns;
 	int32_t waker_tid;		/* -1: unknown (no sched_waking) */
+	int32_t waker_tgid;		/* -1: unknown process */
 	char waker_comm[16];
 	enum sl_waker_context waker_context;
 	int waker_cpu, prev_cpu, wake_cpu, run_cpu;	/* -1: no event told it */

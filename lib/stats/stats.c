@@ -427,29 +427,57 @@ uint64_t sl_stats_quantile(struct sl_stats *s, double q)
 	return value;
 }
 
-void sl_stats_each_octave(struct sl_stats *s,
-			  void (*f)(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count),
-			  void *arg)
+/* Ranges are numbered: parts of 1 ns from 0 on, then `parts` of them per power of two. */
+static unsigned int range_of(uint64_t ns, unsigned int bits)
 {
-	uint64_t count[65] = { 0 };	/* [0]: ns 0; [k]: 2^(k-1) .. 2^k - 1 */
-	unsigned int o, sub, k;
+	unsigned int above;
+
+	if (ns < 1u << bits)
+		return (unsigned int)ns;
+	above = (unsigned int)(63 - __builtin_clzll(ns)) - bits;
+	return (above << bits) + (unsigned int)(ns >> above);
+}
+
+static void count_ranges(struct sl_stats *s, unsigned int bits, uint64_t *count)
+{
+	unsigned int o, sub;
 	struct chunk *c;
 	uint32_t i;
 
 	settle(s);
 	for (c = s->newest; c; c = c->older)
 		for (i = 0; i < c->n; i++)
-			count[c->ns[i] ? 32 - __builtin_clz(c->ns[i]) : 0]++;
+			count[range_of(c->ns[i], bits)]++;
 	for (i = 0; i < s->nr_big; i++)
-		count[64 - __builtin_clzll(s->big[i])]++;
+		count[range_of(s->big[i], bits)]++;
 	for (o = 0; o < OCTAVES; o++)
 		for (sub = 0; s->octave[o] && sub < SL_STATS_SUB; sub++)
-			if (s->octave[o][sub]) {
-				uint64_t top = bucket_top(o, sub);
+			if (s->octave[o][sub])
+				count[range_of(bucket_top(o, sub), bits)] += s->octave[o][sub];
+}
 
-				count[top ? 64 - __builtin_clzll(top) : 0] += s->octave[o][sub];
-			}
-	for (k = 0; k < 65; k++)
-		if (count[k])
-			f(arg, k ? 1ull << (k - 1) : 0, k < 64 ? 1ull << k : UINT64_MAX, count[k]);
+void sl_stats_each_range(struct sl_stats *const *stats, unsigned int nr, unsigned int parts,
+			 void (*f)(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count),
+			 void *arg)
+{
+	uint64_t count[SL_STATS_PARTS_MAX * 65] = { 0 };
+	unsigned int bits = (unsigned int)__builtin_ctz(parts), i;
+
+	for (i = 0; i < nr; i++)
+		count_ranges(stats[i], bits, count);
+	for (i = 0; i < parts * (65 - bits); i++) {
+		unsigned int above = i < parts ? 0 : (i >> bits) - 1;
+		uint64_t lo_ns = (uint64_t)(i - (above << bits)) << above;
+
+		if (count[i])
+			f(arg, lo_ns, lo_ns + (1ull << above) > lo_ns ? lo_ns + (1ull << above) : UINT64_MAX,
+			  count[i]);
+	}
+}
+
+void sl_stats_each_octave(struct sl_stats *s,
+			  void (*f)(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count),
+			  void *arg)
+{
+	sl_stats_each_range(&s, 1, 1, f, arg);
 }

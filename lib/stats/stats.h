@@ -68,9 +68,16 @@ void sl_stats_quantiles_of(struct sl_stats *const *stats, unsigned int nr, const
 			   unsigned int nr_q, uint64_t *ret);
 
 /*
- * Call f for each power-of-two range [lo, hi) of ns that holds samples,
- * ascending: for drawing. ns 0 is in [0, 1).
+ * Call f for each range [lo, hi) of ns that holds samples of any of the groups of one
+ * pool, ascending: for drawing. Each power of two is cut into `parts` ranges (a power of
+ * two, at most SL_STATS_PARTS_MAX); those below `parts` ns are 1 ns wide: ns 0 is in [0, 1).
  */
+#define SL_STATS_PARTS_MAX 16
+void sl_stats_each_range(struct sl_stats *const *stats, unsigned int nr, unsigned int parts,
+			 void (*f)(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count),
+			 void *arg);
+
+/* The same of one group, in whole powers of two. */
 void sl_stats_each_octave(struct sl_stats *stats,
 			  void (*f)(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count),
 			  void *arg);

@@ -644,6 +644,7 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	w->tgid = t->tgid;
 	memcpy(w->comm, t->comm, sizeof(w->comm));
 	w->sched_class = (enum sl_class)t->sched_class;
+	w->cgroup = t->cgroup;
 	w->kind = (enum sl_wait_kind)t->wait_kind;
 	w->waking_ns = wake ? t->waking_ns : SL_WAIT_NO_TIME;
 	w->wakeup_ns = t->queued_ns;
@@ -651,6 +652,7 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 	w->run_ns = closing->run_cpu >= 0 ? closing->end_ns : SL_WAIT_NO_TIME;
 	w->delay_ns = r.delay_ns;
 	w->waker_tid = wake && t->waker ? t->waker->tid : -1;
+	w->waker_tgid = wake && t->waker ? t->waker->tgid : -1;
 	if (wake && t->waker)
 		name_of(w->waker_comm, t->waker, t->waker_cpu);
 	w->waker_context = wake && t->waker ? (enum sl_waker_context)t->waker_context : SL_WAKER_UNKNOWN;

@@ -201,6 +201,47 @@ static void octaves_hold_every_sample(void **state)
 	sl_stats_pool_free(pool);
 }
 
+struct ranges {
+	uint64_t lo_ns[8], hi_ns[8], count[8];
+	unsigned int nr;
+};
+
+static void on_range(void *arg, uint64_t lo_ns, uint64_t hi_ns, uint64_t count)
+{
+	struct ranges *r = arg;
+
+	assert_true(r->nr < 8);
+	r->lo_ns[r->nr] = lo_ns;
+	r->hi_ns[r->nr] = hi_ns;
+	r->count[r->nr++] = count;
+}
+
+/* Two groups together, 16 ranges per power of two: from 32 ns on they are 2 ns wide, ... */
+static void parts_of_a_power_of_two(void **state)
+{
+	static const uint64_t one[] = { 0, 15, 33, UINT64_MAX }, other[] = { 15, 32, 1000 };
+	static const struct ranges want = {
+		{ 0, 15, 32, 992, 0xf800000000000000ull }, { 1, 16, 34, 1024, UINT64_MAX },
+		{ 1, 2, 2, 1, 1 }, 5,
+	};
+	struct sl_stats_pool *pool = sl_stats_pool_new(false);
+	struct sl_stats *stats[] = { sl_stats_new(pool), sl_stats_new(pool) };
+	struct ranges r = { .nr = 0 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		assert_int_equal(sl_stats_add(stats[0], one[i]), 0);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(sl_stats_add(stats[1], other[i]), 0);
+	sl_stats_each_range(stats, 2, 16, on_range, &r);
+	assert_int_equal(r.nr, want.nr);
+	for (i = 0; i < r.nr; i++)
+		assert_true(r.lo_ns[i] == want.lo_ns[i] && r.hi_ns[i] == want.hi_ns[i] &&
+			    r.count[i] == want.count[i]);
+	sl_stats_pool_free(pool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +251,7 @@ int main(void)
 		cmocka_unit_test(histogram_error),
 		cmocka_unit_test(exact_on_demand),
 		cmocka_unit_test(octaves_hold_every_sample),
+		cmocka_unit_test(parts_of_a_power_of_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
