@@ -336,6 +336,29 @@ static bool stand_at(struct build *b, const struct sl_cpu_fair *f, uint64_t at_n
 	return true;
 }
 
+/* HZ=1000 */
+#define SHORTEST_TICK_NS 1000000u
+
+/*
+ * What a flat queue compared is certain until the next tick, which moves the running task's
+ * deadline with its weight (task_tick_fair() and reweight_eevdf(), 7.3) and says nothing of it.
+ * Where the tick is not known it is taken for the shortest that a kernel is built with.
+ */
+static void doubt_past_tick(const struct sl_why_context *ctx, uint64_t decided_ns, uint64_t at_ns,
+			    struct sl_verdict *v, uint64_t *until_ns)
+{
+	uint64_t certain_ns = decided_ns + (ctx->tick_ns ? ctx->tick_ns : SHORTEST_TICK_NS);
+
+	if (v->confidence != SL_CONF_EXACT ||
+	    (v->cause != SL_CAUSE_INELIGIBLE && v->cause != SL_CAUSE_LATER_DEADLINE &&
+	     v->cause != SL_CAUSE_SLICE_PROTECTION))
+		return;
+	if (at_ns >= certain_ns)
+		v->confidence = SL_CONF_DERIVED;
+	else if (certain_ns < *until_ns)
+		*until_ns = certain_ns;
+}
+
 /* What holds t behind the fair task `occupant` from an instant on, and until when that is all we know. */
 static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t at_ns,
 		       struct sl_verdict *ret_v, struct sl_segment *part, uint64_t *ret_until_ns)
@@ -345,7 +368,9 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 	const struct sl_cpu_fair *f = b->e->cpus.at[iv->cpu]->fair;
 	const struct sl_decision *d = sl_decision_at(f, at_ns), *next;
 	const struct sl_wakeup_check *check;
+	const struct sl_level *level;
 	uint64_t since_ns;
+	bool flat;
 
 	next = d ? sl_decision_after(f, d) : sl_decision_first(f);
 	*ret_until_ns = next && next->ns > at_ns ? next->ns : SL_TIME_NONE;
@@ -371,12 +396,15 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 	    (!d || d->ns < since_ns)) {
 		part->evidence_event = sl_event_kind_name((enum sl_ev_kind)check->event);
 		part->evidence_cpu = check->cpu;
+		flat = check->at.queue.flags & SL_QUEUE_FLAT;
 		if (!sl_eevdf_judge_wakeup(&b->x->context, t, check, ret_v, &part->decision))
 			return false;
 	} else if (d && d->task == iv->occupant->index &&
 		   (d->ns >= since_ns || since_ns != t->queued_ns || !tf->ns)) {
 		part->evidence_event = sl_event_kind_name((enum sl_ev_kind)d->event);
 		part->evidence_cpu = d->cpu;
+		level = sl_decision_level(f, d, 0);
+		flat = level && level->queue.flags & SL_QUEUE_FLAT;
 		if (!sl_eevdf_judge(&b->x->context, t, f, d, b->x->entities, d->ns < since_ns, ret_v, &part->decision))
 			return false;
 	} else {
@@ -384,6 +412,8 @@ static bool judge_fair(struct build *b, const struct sl_interval *iv, uint64_t a
 	}
 	part->evidence_ns = part->decision.ns;
 	name_rival(b->e, &part->decision);
+	if (flat)
+		doubt_past_tick(&b->x->context, part->decision.ns, at_ns, ret_v, ret_until_ns);
 	return true;
 }
 

@@ -69,8 +69,9 @@ static void note(struct sl_explained *r, enum sl_cause cause, bool exact)
 		r->place_exact |= sl_place_bit(cause);
 }
 
-/* The CPU that was free for longest while the task waited. */
-static void note_free(const struct sl_engine *e, const struct sl_closing *closing, struct sl_explained *r)
+/* The CPU that was free for longest while the task waited; of two the one it came from. */
+static void note_free(const struct sl_engine *e, const struct sl_closing *closing, int prev_cpu,
+		      struct sl_explained *r)
 {
 	const struct sl_task *t = closing->task;
 	unsigned int i;
@@ -82,7 +83,8 @@ static void note_free(const struct sl_engine *e, const struct sl_closing *closin
 		if (!t->idle[i].allowed) {
 			r->forbidden_ns = free_ns;
 			r->forbidden_cpu = t->idle[i].cpu;
-		} else if (free_ns > r->avoidable_ns) {
+		} else if (free_ns > r->avoidable_ns || (free_ns == r->avoidable_ns && free_ns &&
+							 t->idle[i].cpu == prev_cpu)) {
 			r->avoidable_ns = free_ns;
 			r->avoidable_cpu = t->idle[i].cpu;
 		}
@@ -121,7 +123,7 @@ void sl_placement_of(const struct sl_why_context *ctx, const struct sl_engine *e
 	if (t->wait_kind == SL_WAIT_PREEMPT || !(t->flags & SL_TASK_TARGET_BUSY))
 		return;
 	s = deciding_selection(t);
-	note_free(e, closing, ret);
+	note_free(e, closing, s ? s->prev_cpu : t->prev_cpu, ret);
 	if (ret->avoidable_ns) {
 		note(ret, SL_CAUSE_IDLE_CPU_MISSED, s && passed_over(ctx, s, ret->avoidable_cpu));
 		if (by_energy(t, s))
