@@ -21,6 +21,11 @@ __schedlat_options()
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
 			-v --verbose -q --quiet"
 		;;
+	export)
+		echo "--format -o --output -i --input --why -T --threshold --fields -x --field-separator --from
+			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
+			-q --quiet"
+		;;
 	slice)
 		echo "-p --pid -t --tid --comm -a --all --while -s --sort --fields -j --json
 			-x --field-separator -v --verbose -q --quiet"
@@ -37,6 +42,7 @@ __schedlat_values()
 {
 	case $1 in
 	-i | --input | -o | --output) return 2 ;;
+	--format) echo "perfetto folded csv jsonl" ;;
 	--from) echo "waking wakeup" ;;
 	--waits) echo "wake preempt fork all" ;;
 	--by) echo "tid comm tgid cgroup class all" ;;
@@ -77,7 +83,7 @@ _schedlat()
 		[[ $word == -* ]] || : "${command:=$word}"
 	done
 	if [ -z "$command" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record report timehist slice check list -h --help --version" \
+		mapfile -t COMPREPLY < <(compgen -W "record report timehist export slice check list -h --help --version" \
 			-- "$cur")
 		return
 	fi
@@ -85,7 +91,7 @@ _schedlat()
 		mapfile -t COMPREPLY < <(compgen -W "causes events columns" -- "$cur")
 		return
 	fi
-	[ "$command" = timehist ] && set="wait"
+	[[ $command == timehist || $command == export ]] && set="wait"
 	[ "$command" = slice ] && set=thread
 	values=$(__schedlat_values "$prev" "$set") || status=$?
 	if [ "$status" -eq 0 ]; then

@@ -33,6 +33,7 @@ check  cmd:xz               xz-utils
 check  cmd:zstd             zstd
 check  lib:libasan.so       libgcc-12-dev
 check? cmd:man              man-db
+check? cmd:protoc           protobuf-compiler
 check? cmd:mandoc           mandoc
 check? cmd:shellcheck       shellcheck
 lab    cmd:flex             flex

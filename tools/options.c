@@ -15,13 +15,15 @@
 
 #define REPORT SL_OPTIONS_REPORT
 #define TIMEHIST SL_OPTIONS_TIMEHIST
+#define EXPORT SL_OPTIONS_EXPORT
 #define BOTH (REPORT | TIMEHIST)
+#define ALL (BOTH | EXPORT)
 
 #define MAX_SEGMENTS 64	/* with more, a text report adds up those of one cause and task */
 #define DETAIL_WAITS 32	/* of so many worst waits a text report keeps the segments */
 
 enum { OPT_COMM = 256, OPT_TIME, OPT_FIELDS, OPT_WHY, OPT_FROM, OPT_WAITS, OPT_BY, OPT_EXACT,
-       OPT_THREADS, OPT_ALL, OPT_ABOVE };
+       OPT_THREADS, OPT_ALL, OPT_ABOVE, OPT_FORMAT };
 
 struct option_desc {
 	const char *name;	/* NULL: only a short form */
@@ -33,8 +35,12 @@ struct option_desc {
 };
 
 static const struct option_desc descs[] = {
-	{ "input", 'i', required_argument, "FILE", BOTH, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
+	{ "input", 'i', required_argument, "FILE", ALL, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
 	{ "why", OPT_WHY, optional_argument, "SPEC", REPORT, "explain the waits above p99.9 (default), another pNN, max, or of at least 500us; p99.9 may also be written --why-p999" },
+	{ "format", OPT_FORMAT, required_argument, "FORMAT", EXPORT, "perfetto, folded, csv or jsonl" },
+	{ "output", 'o', required_argument, "FILE", EXPORT, "write to FILE; default standard output" },
+	{ "why", OPT_WHY, optional_argument, "SPEC", EXPORT, "only the waits above p99.9, another pNN, max, or of at least 500us; p99.9 may also be written --why-p999; default all" },
+	{ "threshold", 'T', required_argument, "TIME", EXPORT, "only the waits of at least TIME (same as --why=TIME)" },
 	{ "threshold", 'T', required_argument, "TIME", REPORT, "explain the waits of at least TIME (same as --why=TIME)" },
 	{ "threshold", 'T', required_argument, "TIME", TIMEHIST, "same as --above" },
 	{ "above", OPT_ABOVE, required_argument, "TIME", TIMEHIST, "only waits of at least TIME" },
@@ -43,28 +49,30 @@ static const struct option_desc descs[] = {
 	{ "by", OPT_BY, required_argument, "WHAT", REPORT, "a row per tid (default), comm, tgid, cgroup, class, or all" },
 	{ "sort", 's', required_argument, "KEY[,KEY]", REPORT, "sort the rows: numbers largest first (schedlat list columns)" },
 	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", BOTH, "choose the columns (schedlat list columns)" },
+	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", EXPORT, "csv: choose the columns (schedlat list columns)" },
 	{ "json", 'j', no_argument, NULL, BOTH, "JSON, times in ns: everything that is known" },
 	{ "field-separator", 'x', required_argument, "SEP", BOTH, "a table with this separator (CSV), times in ns" },
-	{ "from", OPT_FROM, required_argument, "EVENT", BOTH, "a wait starts at waking (default: asked to wake) or wakeup (queued)" },
-	{ "waits", OPT_WAITS, required_argument, "KIND[,KIND]", BOTH, "wake (default), preempt, fork or all" },
-	{ "pid", 'p', required_argument, "PID[,PID]", BOTH, "only these processes, all their threads" },
-	{ "tid", 't', required_argument, "TID[,TID]", BOTH, "only these threads" },
-	{ "comm", OPT_COMM, required_argument, "GLOB", BOTH, "only tasks whose name matches" },
-	{ "cpu", 'C', required_argument, "LIST", BOTH, "only waits that ended on these CPUs: 0-3,7" },
-	{ "cgroup", 'G', required_argument, "PATH", BOTH, "only tasks of this cgroup and those below it" },
-	{ "time", OPT_TIME, required_argument, "START,STOP", BOTH, "only waits that end in this window, in seconds of the trace clock" },
-	{ "all", OPT_ALL, no_argument, NULL, BOTH, "every task, also where record had -p or -t" },
+	{ "field-separator", 'x', required_argument, "SEP", EXPORT, "csv: between the fields; default a comma" },
+	{ "from", OPT_FROM, required_argument, "EVENT", ALL, "a wait starts at waking (default: asked to wake) or wakeup (queued)" },
+	{ "waits", OPT_WAITS, required_argument, "KIND[,KIND]", ALL, "wake (default), preempt, fork or all" },
+	{ "pid", 'p', required_argument, "PID[,PID]", ALL, "only these processes, all their threads" },
+	{ "tid", 't', required_argument, "TID[,TID]", ALL, "only these threads" },
+	{ "comm", OPT_COMM, required_argument, "GLOB", ALL, "only tasks whose name matches" },
+	{ "cpu", 'C', required_argument, "LIST", ALL, "only waits that ended on these CPUs: 0-3,7" },
+	{ "cgroup", 'G', required_argument, "PATH", ALL, "only tasks of this cgroup and those below it" },
+	{ "time", OPT_TIME, required_argument, "START,STOP", ALL, "only waits that end in this window, in seconds of the trace clock" },
+	{ "all", OPT_ALL, no_argument, NULL, ALL, "every task, also where record had -p or -t" },
 	{ "exact", OPT_EXACT, no_argument, NULL, REPORT, "exact percentiles whatever memory they take" },
-	{ "threads", OPT_THREADS, required_argument, "N", BOTH, "2: read and analyse at the same time" },
+	{ "threads", OPT_THREADS, required_argument, "N", ALL, "2: read and analyse at the same time" },
 	{ "verbose", 'v', no_argument, NULL, BOTH, "print all metadata of the recording" },
-	{ "quiet", 'q', no_argument, NULL, BOTH, "no progress line" },
-	{ "help", 'h', no_argument, NULL, BOTH, "this text" },
+	{ "quiet", 'q', no_argument, NULL, ALL, "no progress line" },
+	{ "help", 'h', no_argument, NULL, ALL, "this text" },
 };
 #define NR_DESCS (sizeof(descs) / sizeof(descs[0]))
 
 static const char *cmd_name(enum sl_options_cmd cmd)
 {
-	return cmd == REPORT ? "report" : "timehist";
+	return cmd == REPORT ? "report" : cmd == TIMEHIST ? "timehist" : "export";
 }
 
 void sl_options_help(enum sl_options_cmd cmd, FILE *file)
@@ -74,6 +82,9 @@ void sl_options_help(enum sl_options_cmd cmd, FILE *file)
 	if (cmd == REPORT)
 		fputs("usage: schedlat report [options] [FILE]\n\n"
 		      "How long tasks waited to run, and with --why what made them wait.\n\n", file);
+	else if (cmd == EXPORT)
+		fputs("usage: schedlat export [options] [FILE]\n\n"
+		      "The waits of a recording for other programs.\n\n", file);
 	else
 		fputs("usage: schedlat timehist [options] [FILE]\n\n"
 		      "A line per wait, in the order they end.\n\n", file);
@@ -315,7 +326,7 @@ static int apply(struct parse *parse, int value, const char *arg)
 		ret = sl_time_parse(arg, &ns, err);
 		if (ret < 0)
 			return ret;
-		if (parse->cmd == REPORT)
+		if (parse->cmd != TIMEHIST)
 			return sl_why_parse(strcmp(arg, "0") ? arg : "0ns", &params->why, err);
 		params->on_wait_min_ns = ns;
 		return 0;
@@ -327,6 +338,11 @@ static int apply(struct parse *parse, int value, const char *arg)
 		return ret;
 	case 'H':
 		options->view.histogram = true;
+		return 0;
+	case OPT_FORMAT:
+		return sl_exporter_find(arg, &options->exporter, err);
+	case 'o':
+		options->output = arg;
 		return 0;
 	case OPT_BY:
 		parse->by_given = true;
@@ -395,6 +411,28 @@ static int apply(struct parse *parse, int value, const char *arg)
 	return sl_err_set(err, SL_EUSAGE, "unknown option");
 }
 
+/* export has one format, and options that only one of them knows. */
+static int settle_export(struct parse *parse)
+{
+	struct sl_options *options = parse->options;
+	struct sl_report_params *params = &options->params;
+	bool csv = options->exporter == &sl_export_csv;
+
+	if (!options->exporter)
+		return sl_err_set(parse->err, SL_EUSAGE, "which format? --format=perfetto, folded, csv or jsonl");
+	if (!csv && (parse->fields || parse->from_csv))
+		return sl_err_set(parse->err, SL_EUSAGE, "%s is for --format=csv",
+				  parse->fields ? "--fields" : "-x");
+	if (!parse->from_csv)
+		strcpy(options->separator, ",");
+	options->view.separator = options->separator;
+	/* A percentile is known at the end only; other waits are taken as they come. */
+	params->detail_waits = params->why.mode == SL_WHY_QUANTILE ? UINT_MAX : 0;
+	if (parse->fields)
+		return sl_column_list_parse(SL_SET_WAIT, parse->fields, &options->view.fields, parse->err);
+	return 0;
+}
+
 /* Options that depend on each other are looked at when all are known. */
 static int settle(struct parse *parse)
 {
@@ -404,6 +442,8 @@ static int settle(struct parse *parse)
 	enum sl_column_set fields = SL_SET_GROUP, sort = SL_SET_GROUP;
 	int ret = 0;
 
+	if (parse->cmd == EXPORT)
+		return settle_export(parse);
 	if (parse->from_json && parse->from_csv)
 		return sl_err_set(parse->err, SL_EUSAGE, "-j and -x exclude each other");
 	options->format = parse->from_json ? SL_FORMAT_JSON :
@@ -519,7 +559,7 @@ int sl_options_parse(enum sl_options_cmd cmd, int argc, char *const *argv,
 	for (i = 0; i < argc && !ret; i++) {
 		args[i] = argv[i];
 		options_end |= !strcmp(argv[i], "--");
-		if (cmd != REPORT || options_end || !i || strncmp(argv[i], "--why-p", 7))
+		if (cmd == TIMEHIST || options_end || !i || strncmp(argv[i], "--why-p", 7))
 			continue;
 		ret = rewrite_why(argv[i], &args[i], err);
 		if (!ret)

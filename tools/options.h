@@ -8,18 +8,21 @@
 
 #include <stdbool.h>
 
+#include "out/export.h"
 #include "out/out.h"
 #include "schedlat/report.h"
 
 #define SL_DEFAULT_FILE "schedlat.dat"
 
-enum sl_options_cmd { SL_OPTIONS_REPORT = 1, SL_OPTIONS_TIMEHIST = 2 };
+enum sl_options_cmd { SL_OPTIONS_REPORT = 1, SL_OPTIONS_TIMEHIST = 2, SL_OPTIONS_EXPORT = 4 };
 enum sl_options_format { SL_FORMAT_TEXT, SL_FORMAT_JSON, SL_FORMAT_CSV };
 
 struct sl_options {
 	struct sl_report_params params;
 	struct sl_out_view view;
 	enum sl_options_format format;
+	const struct sl_exporter *exporter;	/* export; never NULL there */
+	const char *output;			/* export; NULL or "-": standard output */
 	bool help, quiet;
 
 	/* What params and view point into. */

@@ -31,17 +31,23 @@ void sl_csv_text(struct sl_out *out, const char *text, const char *separator)
 	putc('"', out->file);
 }
 
-void sl_csv_head(struct sl_out *out, const struct sl_column_list *columns, const char *separator)
+void sl_csv_head_cells(struct sl_out *out, const struct sl_column_list *columns,
+		       const char *separator)
 {
 	unsigned int i;
 
 	for (i = 0; i < columns->nr; i++)
 		fprintf(out->file, "%s%s", i ? separator : "", columns->columns[i]->key);
+}
+
+void sl_csv_head(struct sl_out *out, const struct sl_column_list *columns, const char *separator)
+{
+	sl_csv_head_cells(out, columns, separator);
 	putc('\n', out->file);
 }
 
-void sl_csv_row(struct sl_out *out, const struct sl_column_list *columns, const void *row,
-		const char *separator)
+void sl_csv_cells(struct sl_out *out, const struct sl_column_list *columns, const void *row,
+		  const char *separator)
 {
 	char text[512];
 	unsigned int i;
@@ -61,6 +67,12 @@ void sl_csv_row(struct sl_out *out, const struct sl_column_list *columns, const 
 		else
 			fprintf(out->file, "%" PRIu64, cell.value);
 	}
+}
+
+void sl_csv_row(struct sl_out *out, const struct sl_column_list *columns, const void *row,
+		const char *separator)
+{
+	sl_csv_cells(out, columns, row, separator);
 	putc('\n', out->file);
 }
 

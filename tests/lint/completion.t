@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # bash completes every command and every option that -h shows, and no other.
 import os
+import re
 import subprocess
 import sys
 
@@ -37,6 +38,10 @@ t.ok(complete("report", "--from", "=", "w") == {"waking", "wakeup"}, "values beh
 t.ok(complete("report", "--by", "c") == {"comm", "cgroup", "class"}, "values behind a blank")
 t.ok("p999" in complete("report", "-s", "p9"), "columns for -s")
 t.ok("held-by" in complete("timehist", "--fields", "h"), "columns for --fields of timehist")
+t.ok("held-by" in complete("export", "--fields", "h"), "columns for --fields of export")
+t.ok(complete("export", "--format", "=", "") == {x.strip(",") for x in re.search(
+     r"--format=FORMAT (.*)", tap.run("export", "--help").stdout).group(1).replace(" or ", " ").split()},
+     "formats")
 t.ok("policy" in complete("slice", "-s", "pol"), "columns for -s of slice")
 t.ok("sleep" in complete("record", "--", "slee"), "a command behind --")
 t.done()

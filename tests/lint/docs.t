@@ -6,7 +6,10 @@ import glob
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap
@@ -77,6 +80,34 @@ for name, title in titles.items():
 same("columns of a thread in schedlat-slice(1)",
      {c["name"] for c in columns if c["set"] == "thread"},
      items(section("schedlat-slice.1", "Columns", "Ss")))
+
+# Examples are run: each line of an EXAMPLES block that begins with the command itself.
+RUN = ("report", "timehist", "export")
+
+
+def examples(command):
+    blocks = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", section(f"schedlat-{command}.1", "EXAMPLES"),
+                        re.M | re.S)
+    lines = [line.replace("\\e", "\\") for b in blocks for line in b.splitlines()]
+    return [line for line in lines if line.startswith(f"schedlat {command} ")]
+
+
+for command in RUN:
+    failed, found = [], examples(command)
+    with tempfile.TemporaryDirectory() as tmp:
+        for name in ("schedlat.dat", "trace.dat"):
+            shutil.copy("tests/data/demo.dat", os.path.join(tmp, name))
+        for line in found:
+            missing = [w[0] for w in map(str.split, line.split("|")[1:]) if not shutil.which(w[0])]
+            if missing:
+                print(f"# not run, {missing[0]} is not installed: {line}")
+                continue
+            path = os.path.dirname(tap.tool()) + ":" + os.environ["PATH"]
+            out = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=tmp, text=True,
+                                 env={**os.environ, "PATH": path}, capture_output=True, check=False)
+            if out.returncode or out.stderr:
+                failed.append(f"{line}: exit {out.returncode}: {out.stderr.strip()}")
+    t.none(failed + ([] if found else ["there are none"]), f"the examples of {command} run")
 
 readme = re.search(r"^<!-- example -->\n```\n\$ ./schedlat (.*?)\n(.*?)```$",
                    tap.text("README.md"), re.M | re.S)
