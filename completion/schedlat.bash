@@ -21,6 +21,9 @@ __schedlat_options()
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
 			-v --verbose -q --quiet"
 		;;
+	diff)
+		echo "--a --b --by -n --tail -j --json -x --field-separator --fields --from --waits -p --pid
+			-t --tid --comm -C --cpu -G --cgroup --time --all --exact --threads -q --quiet"
 	export)
 		echo "--format -o --output -i --input --why -T --threshold --fields -x --field-separator --from
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
@@ -41,12 +44,14 @@ __schedlat_options()
 __schedlat_values()
 {
 	case $1 in
+	-i | --input | -o | --output | --a | --b) return 2 ;;
 	-i | --input | -o | --output) return 2 ;;
 	--format) echo "perfetto folded csv jsonl" ;;
 	--from) echo "waking wakeup" ;;
 	--waits) echo "wake preempt fork all" ;;
 	--by) echo "tid comm tgid cgroup class all" ;;
 	--backend) echo "auto tracefs bpf" ;;
+	--tail) echo "p50 p90 p99 p99.9" ;;
 	--why) echo "p50 p90 p99 p99.9 max 500us 1ms 0ns" ;;
 	--threads) echo "1 2" ;;
 	-s | --sort | --fields)
@@ -83,6 +88,7 @@ _schedlat()
 		[[ $word == -* ]] || : "${command:=$word}"
 	done
 	if [ -z "$command" ]; then
+		mapfile -t COMPREPLY < <(compgen -W "record report timehist diff slice check list -h --help --version" \
 		mapfile -t COMPREPLY < <(compgen -W "record report timehist export slice check list -h --help --version" \
 			-- "$cur")
 		return
@@ -93,6 +99,7 @@ _schedlat()
 	fi
 	[[ $command == timehist || $command == export ]] && set="wait"
 	[ "$command" = slice ] && set=thread
+	[ "$command" = diff ] && set="diff"
 	values=$(__schedlat_values "$prev" "$set") || status=$?
 	if [ "$status" -eq 0 ]; then
 		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")

@@ -15,6 +15,9 @@
 
 #define REPORT SL_OPTIONS_REPORT
 #define TIMEHIST SL_OPTIONS_TIMEHIST
+#define DIFF SL_OPTIONS_DIFF
+#define BOTH (REPORT | TIMEHIST)
+#define ALL (BOTH | DIFF)
 #define EXPORT SL_OPTIONS_EXPORT
 #define BOTH (REPORT | TIMEHIST)
 #define ALL (BOTH | EXPORT)
@@ -23,6 +26,7 @@
 #define DETAIL_WAITS 32	/* of so many worst waits a text report keeps the segments */
 
 enum { OPT_COMM = 256, OPT_TIME, OPT_FIELDS, OPT_WHY, OPT_FROM, OPT_WAITS, OPT_BY, OPT_EXACT,
+       OPT_THREADS, OPT_ALL, OPT_ABOVE, OPT_A, OPT_B, OPT_TAIL };
        OPT_THREADS, OPT_ALL, OPT_ABOVE, OPT_FORMAT };
 
 struct option_desc {
@@ -35,6 +39,9 @@ struct option_desc {
 };
 
 static const struct option_desc descs[] = {
+	{ "input", 'i', required_argument, "FILE", BOTH, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
+	{ "a", OPT_A, required_argument, "FILE[,FILE]", DIFF, "the recordings to compare with, of one thing" },
+	{ "b", OPT_B, required_argument, "FILE[,FILE]", DIFF, "the recordings to compare, of another" },
 	{ "input", 'i', required_argument, "FILE", ALL, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
 	{ "why", OPT_WHY, optional_argument, "SPEC", REPORT, "explain the waits above p99.9 (default), another pNN, max, or of at least 500us; p99.9 may also be written --why-p999" },
 	{ "format", OPT_FORMAT, required_argument, "FORMAT", EXPORT, "perfetto, folded, csv or jsonl" },
@@ -45,9 +52,15 @@ static const struct option_desc descs[] = {
 	{ "threshold", 'T', required_argument, "TIME", TIMEHIST, "same as --above" },
 	{ "above", OPT_ABOVE, required_argument, "TIME", TIMEHIST, "only waits of at least TIME" },
 	{ NULL, 'n', required_argument, "N", REPORT, "print the N worst waits instant by instant; default 10" },
+	{ NULL, 'n', required_argument, "N", DIFF, "print the N groups with most waits; default 10" },
+	{ "tail", OPT_TAIL, required_argument, "PNN", DIFF, "tell what the waits above this percentile are made of; default p99.9" },
 	{ "histogram", 'H', no_argument, NULL, REPORT, "draw the distribution (of all tasks together unless --by says otherwise)" },
 	{ "by", OPT_BY, required_argument, "WHAT", REPORT, "a row per tid (default), comm, tgid, cgroup, class, or all" },
+	{ "by", OPT_BY, required_argument, "WHAT", DIFF, "match comm (default), tid, tgid, cgroup, class, or compare all" },
 	{ "sort", 's', required_argument, "KEY[,KEY]", REPORT, "sort the rows: numbers largest first (schedlat list columns)" },
+	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", ALL, "choose the columns (schedlat list columns)" },
+	{ "json", 'j', no_argument, NULL, ALL, "JSON, times in ns: everything that is known" },
+	{ "field-separator", 'x', required_argument, "SEP", ALL, "a table with this separator (CSV), times in ns" },
 	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", BOTH, "choose the columns (schedlat list columns)" },
 	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", EXPORT, "csv: choose the columns (schedlat list columns)" },
 	{ "json", 'j', no_argument, NULL, BOTH, "JSON, times in ns: everything that is known" },
@@ -62,6 +75,7 @@ static const struct option_desc descs[] = {
 	{ "cgroup", 'G', required_argument, "PATH", ALL, "only tasks of this cgroup and those below it" },
 	{ "time", OPT_TIME, required_argument, "START,STOP", ALL, "only waits that end in this window, in seconds of the trace clock" },
 	{ "all", OPT_ALL, no_argument, NULL, ALL, "every task, also where record had -p or -t" },
+	{ "exact", OPT_EXACT, no_argument, NULL, REPORT | DIFF, "exact percentiles whatever memory they take" },
 	{ "exact", OPT_EXACT, no_argument, NULL, REPORT, "exact percentiles whatever memory they take" },
 	{ "threads", OPT_THREADS, required_argument, "N", ALL, "2: read and analyse at the same time" },
 	{ "verbose", 'v', no_argument, NULL, BOTH, "print all metadata of the recording" },
@@ -72,6 +86,7 @@ static const struct option_desc descs[] = {
 
 static const char *cmd_name(enum sl_options_cmd cmd)
 {
+	return cmd == REPORT ? "report" : cmd == DIFF ? "diff" : "timehist";
 	return cmd == REPORT ? "report" : cmd == TIMEHIST ? "timehist" : "export";
 }
 
@@ -82,6 +97,10 @@ void sl_options_help(enum sl_options_cmd cmd, FILE *file)
 	if (cmd == REPORT)
 		fputs("usage: schedlat report [options] [FILE]\n\n"
 		      "How long tasks waited to run, and with --why what made them wait.\n\n", file);
+	else if (cmd == DIFF)
+		fputs("usage: schedlat diff [options] A B [C ...]\n"
+		      "       schedlat diff [options] --a=A1,A2,... --b=B1,B2,...\n\n"
+		      "Percentiles and causes side by side; is the difference more than noise?\n\n", file);
 	else if (cmd == EXPORT)
 		fputs("usage: schedlat export [options] [FILE]\n\n"
 		      "The waits of a recording for other programs.\n\n", file);
@@ -126,6 +145,16 @@ static int parse_number(const char *text, const char *what, unsigned long max, u
 	if (!isdigit((unsigned char)*text) || *end || errno || value > max)
 		return sl_err_set(err, SL_EUSAGE, "%s '%s' is not a number from 0 to %lu", what, text, max);
 	*ret = value;
+	return 0;
+}
+
+static int parse_tail(const char *text, double *ret, struct sl_err *err)
+{
+	struct sl_why_spec spec;
+
+	if (sl_why_parse(text, &spec, NULL) < 0 || spec.mode != SL_WHY_QUANTILE)
+		return sl_err_set(err, SL_EUSAGE, "--tail='%s' is not a percentile: write it like p99.9", text);
+	*ret = spec.quantile;
 	return 0;
 }
 
@@ -317,6 +346,14 @@ static int apply(struct parse *parse, int value, const char *arg)
 	case 'i':
 		params->path = arg;
 		return 0;
+	case OPT_A:
+		options->side_a = arg;
+		return 0;
+	case OPT_B:
+		options->side_b = arg;
+		return 0;
+	case OPT_TAIL:
+		return parse_tail(arg, &options->tail, err);
 	case OPT_WHY:
 		return sl_why_parse(arg ? arg : "p99.9", &params->why, err);
 	case 'T':
@@ -450,7 +487,11 @@ static int settle(struct parse *parse)
 			  parse->from_csv ? SL_FORMAT_CSV : SL_FORMAT_TEXT;
 	if (parse->fields && options->format == SL_FORMAT_JSON)
 		return sl_err_set(parse->err, SL_EUSAGE, "--fields is for text and -x: JSON has every key");
-	if (parse->cmd == TIMEHIST) {
+	if (parse->cmd == DIFF) {
+		fields = SL_SET_DIFF;
+		if (parse->fields && options->format != SL_FORMAT_CSV)
+			return sl_err_set(parse->err, SL_EUSAGE, "--fields of diff needs -x");
+	} else if (parse->cmd == TIMEHIST) {
 		fields = SL_SET_WAIT;
 		if (parse->fields && options->format != SL_FORMAT_CSV)
 			return sl_err_set(parse->err, SL_EUSAGE, "--fields of timehist needs -x");
@@ -528,6 +569,11 @@ static int scan(struct parse *parse, int argc, char **argv)
 	}
 	if (ret < 0 || parse->options->help)
 		return ret;
+	if (parse->cmd == DIFF) {
+		parse->options->files = argv + optind;
+		parse->options->nr_files = (unsigned int)(argc - optind);
+		return settle(parse);
+	}
 	if (optind < argc && parse->options->params.path)
 		return sl_err_set(parse->err, SL_EUSAGE, "both -i %s and %s: one file at a time",
 				  parse->options->params.path, argv[optind]);
@@ -551,7 +597,10 @@ int sl_options_parse(enum sl_options_cmd cmd, int argc, char *const *argv,
 
 	*ret_options = (struct sl_options){
 		.params.waits = 1u << SL_WAIT_WAKE,
+		.params.by = cmd == DIFF ? SL_BY_COMM : SL_BY_TID,
 		.view.worst = 10,
+		.tail = 0.999,
+		.args = args,	/* getopt_long() puts them in order, for files */
 	};
 	ret_options->rewritten = calloc((size_t)argc + 1, sizeof(char *));
 	if (!args || !ret_options->rewritten)
@@ -567,7 +616,6 @@ int sl_options_parse(enum sl_options_cmd cmd, int argc, char *const *argv,
 	}
 	if (!ret)
 		ret = scan(&parse, argc, args);
-	free(args);
 	if (ret < 0)
 		sl_options_release(ret_options);
 	return ret;
@@ -579,6 +627,8 @@ void sl_options_release(struct sl_options *options)
 		free(options->rewritten[--options->nr_rewritten]);
 	free(options->rewritten);
 	options->rewritten = NULL;
+	free(options->args);
+	options->args = NULL;
 	free(options->pids);
 	free(options->tids);
 	free(options->cpus);

@@ -14,6 +14,7 @@
 
 #define SL_DEFAULT_FILE "schedlat.dat"
 
+enum sl_options_cmd { SL_OPTIONS_REPORT = 1, SL_OPTIONS_TIMEHIST = 2, SL_OPTIONS_DIFF = 4 };
 enum sl_options_cmd { SL_OPTIONS_REPORT = 1, SL_OPTIONS_TIMEHIST = 2, SL_OPTIONS_EXPORT = 4 };
 enum sl_options_format { SL_FORMAT_TEXT, SL_FORMAT_JSON, SL_FORMAT_CSV };
 
@@ -24,11 +25,16 @@ struct sl_options {
 	const struct sl_exporter *exporter;	/* export; never NULL there */
 	const char *output;			/* export; NULL or "-": standard output */
 	bool help, quiet;
+	const char *side_a, *side_b;	/* diff: --a and --b, with commas */
+	double tail;			/* diff: the quantile above which the tail begins */
+	char *const *files;		/* diff: the arguments that are no options */
+	unsigned int nr_files;
 
 	/* What params and view point into. */
 	int32_t *pids, *tids;
 	uint8_t *cpus;
 	char separator[16];
+	char **args;		/* argv in the order of the parser */
 	char **rewritten;	/* arguments that stand for others, as --why-p999 does */
 	unsigned int nr_rewritten;
 };

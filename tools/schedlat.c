@@ -21,6 +21,7 @@ static const struct command {
 	{ "report", cmd_report, "how long tasks waited, and what made the worst ones wait" },
 	{ "timehist", cmd_timehist, "a line per wait" },
 	{ "export", cmd_export, "the waits for a viewer, a flame graph, a spreadsheet, a script" },
+	{ "diff", cmd_diff, "percentiles and causes of two recordings side by side" },
 	{ "slice", cmd_slice, "show and set the slices of running threads" },
 	{ "check", cmd_check, "what this kernel lets us see, and what that disables" },
 	{ "list", cmd_list, "causes, events, columns" },

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "out/columns.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "live/slice_scan.h"
+#include "out/diff.h"
 #include "stats/stats.h"
 #include "util/time.h"
 
@@ -13,6 +15,29 @@
 static uint64_t value_of(const struct sl_group *group, uint64_t ns)
 {
 	return group->count ? ns : SL_TIME_NONE;
+}
+
+static int64_t change_of(const struct sl_diff_line *line)
+{
+	int64_t permille;
+
+	return sl_diff_line_change(line, &permille) ? permille : INT64_MIN;
+}
+
+static uint64_t cause_waits(const struct sl_diff_line *line, unsigned int side)
+{
+	return line->row < SL_DIFF_ROWS ? SL_TIME_NONE :
+	       sl_diff_per_1000_milli(line->diff, line->group, side, line->cause);
+}
+
+static const char *p_of(const struct sl_diff_line *line, char *buf, size_t size)
+{
+	double p = sl_diff_line_p(line);
+
+	if (isnan(p))
+		return NULL;
+	snprintf(buf, size, "%.6f", p);
+	return buf;
 }
 
 /* Setters: one per type, so that columns.def needs only the value. */
@@ -60,6 +85,7 @@ static void set_INT(struct sl_cell *cell, int64_t value)
 #define ROW_WAIT struct sl_wait
 #define ROW_BUCKET struct sl_bucket_row
 #define ROW_THREAD struct sl_slice_row
+#define ROW_DIFF struct sl_diff_line
 
 #define SL_COLUMN(SET, id, name, key, head, TYPE, doc, expr)				\
 	static void get_##SET##_##id(const void *data, struct sl_cell *cell)		\
@@ -87,6 +113,7 @@ const char *sl_column_set_name(enum sl_column_set set)
 	case SL_SET_WAIT: return "wait";
 	case SL_SET_BUCKET: return "bucket";
 	case SL_SET_THREAD: return "thread";
+	case SL_SET_DIFF: return "diff";
 	case SL_SET_NR: break;
 	}
 	return "?";

@@ -12,7 +12,7 @@
 #include "schedlat/report.h"
 #include "util/err.h"
 
-enum sl_column_set { SL_SET_GROUP, SL_SET_CAUSE, SL_SET_WAIT, SL_SET_BUCKET, SL_SET_THREAD,
+enum sl_column_set { SL_SET_GROUP, SL_SET_CAUSE, SL_SET_WAIT, SL_SET_BUCKET, SL_SET_THREAD, SL_SET_DIFF,
 		     SL_SET_NR };
 
 enum sl_cell_type { SL_CELL_TEXT, SL_CELL_COUNT, SL_CELL_ID, SL_CELL_INT, SL_CELL_NS, SL_CELL_SEC,

@@ -21,6 +21,10 @@ json_t *sl_json_cell(const struct sl_cell *cell);
 int sl_json_set(json_t *object, const char *key, json_t *value);
 int sl_json_append(json_t *array, json_t *value);
 
+/* Blocks that several documents have: who wrote it, and what a wait is in it. */
+json_t *sl_json_tool(void);
+json_t *sl_json_definition(const struct sl_report *report);
+
 /* Print a wait with its segments on one line. 0 or -ENOMEM. */
 int sl_json_print_wait(struct sl_out *out, const struct sl_wait *wait);
 

@@ -24,7 +24,7 @@ static json_t *checked(json_t *value, int bad)
 	return NULL;
 }
 
-static json_t *json_tool(void)
+json_t *sl_json_tool(void)
 {
 	json_t *tool = json_object(), *libs = json_object();
 	const char *name, *version;
@@ -123,7 +123,7 @@ static json_t *json_input(const struct sl_report *report)
 	return checked(input, bad);
 }
 
-static json_t *json_definition(const struct sl_report *report)
+json_t *sl_json_definition(const struct sl_report *report)
 {
 	unsigned int waits = report->params.waits ? report->params.waits : 1u << SL_WAIT_WAKE, kind;
 	json_t *object = json_object(), *kinds = json_array();
@@ -428,12 +428,12 @@ int sl_out_report_json(struct sl_out *out, const struct sl_report *report,
 	int ret;
 
 	ret = member(out, "{", "schema", sl_json_text("schedlat.report/1"));
-	ret = ret ? ret : member(out, ",\n ", "tool", json_tool());
+	ret = ret ? ret : member(out, ",\n ", "tool", sl_json_tool());
 	ret = ret ? ret : member(out, ",\n ", "input", json_input(report));
 	ret = ret ? ret : member(out, ",\n ", "flight", json_boolean(report->flight));
 	ret = ret ? ret : member(out, ",\n ", "recorded_above_ns",
 				 report->recorded_above_ns ? sl_json_ns(report->recorded_above_ns) : json_null());
-	ret = ret ? ret : member(out, ",\n ", "definition", json_definition(report));
+	ret = ret ? ret : member(out, ",\n ", "definition", sl_json_definition(report));
 	ret = ret ? ret : member(out, ",\n ", "loss", json_loss(report));
 	ret = ret ? ret : member(out, ",\n ", "counters", json_counters(report));
 	ret = ret ? ret : member(out, ",\n ", "percentiles", json_percentiles(report));

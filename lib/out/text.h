@@ -8,6 +8,8 @@
 /* What was measured, what was lost, what was read: the lines every report starts with. */
 void sl_text_head(struct sl_out *out, const struct sl_report *report,
 		  const struct sl_out_view *view);
+/* Its first lines: what a wait is here, and of which tasks. */
+void sl_text_definition(struct sl_out *out, const struct sl_report *report);
 /* wakeups = samples + every reason why one is none. */
 void sl_text_counters(struct sl_out *out, const struct sl_report *report);
 int sl_text_groups(struct sl_out *out, const struct sl_report *report,

@@ -119,7 +119,7 @@ static void print_selection(struct sl_out *out, const struct sl_report *report)
 		sl_out_wrap(out, 0, HANG, line.text);
 }
 
-static void print_definition(struct sl_out *out, const struct sl_report *report)
+void sl_text_definition(struct sl_out *out, const struct sl_report *report)
 {
 	unsigned int waits = report->params.waits ? report->params.waits : 1u << SL_WAIT_WAKE;
 	bool wakeup = report->params.from == SL_FROM_WAKEUP;
@@ -347,7 +347,7 @@ static void print_meta(struct sl_out *out, const struct sl_report *report)
 void sl_text_head(struct sl_out *out, const struct sl_report *report,
 		  const struct sl_out_view *view)
 {
-	print_definition(out, report);
+	sl_text_definition(out, report);
 	print_loss(out, report);
 	print_input(out, report);
 	print_own(out, report);

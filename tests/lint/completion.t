@@ -43,5 +43,6 @@ t.ok(complete("export", "--format", "=", "") == {x.strip(",") for x in re.search
      r"--format=FORMAT (.*)", tap.run("export", "--help").stdout).group(1).replace(" or ", " ").split()},
      "formats")
 t.ok("policy" in complete("slice", "-s", "pol"), "columns for -s of slice")
+t.ok("base-min" in complete("diff", "--fields", "base"), "columns for --fields of diff")
 t.ok("sleep" in complete("record", "--", "slee"), "a command behind --")
 t.done()

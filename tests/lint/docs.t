@@ -77,6 +77,9 @@ for name, title in titles.items():
          {c["name"] for c in columns if c["set"] == name},
          items(section("schedlat-report.1", title, "Ss")))
 
+same("columns of a diff in schedlat-diff(1)",
+     {c["name"] for c in columns if c["set"] == "diff"},
+     items(section("schedlat-diff.1", "Columns", "Ss")))
 same("columns of a thread in schedlat-slice(1)",
      {c["name"] for c in columns if c["set"] == "thread"},
      items(section("schedlat-slice.1", "Columns", "Ss")))
