@@ -24,6 +24,7 @@ __schedlat_options()
 	diff)
 		echo "--a --b --by -n --tail -j --json -x --field-separator --fields --from --waits -p --pid
 			-t --tid --comm -C --cpu -G --cgroup --time --all --exact --threads -q --quiet"
+		;;
 	export)
 		echo "--format -o --output -i --input --why -T --threshold --fields -x --field-separator --from
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
@@ -45,7 +46,6 @@ __schedlat_values()
 {
 	case $1 in
 	-i | --input | -o | --output | --a | --b) return 2 ;;
-	-i | --input | -o | --output) return 2 ;;
 	--format) echo "perfetto folded csv jsonl" ;;
 	--from) echo "waking wakeup" ;;
 	--waits) echo "wake preempt fork all" ;;
@@ -88,8 +88,7 @@ _schedlat()
 		[[ $word == -* ]] || : "${command:=$word}"
 	done
 	if [ -z "$command" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record report timehist diff slice check list -h --help --version" \
-		mapfile -t COMPREPLY < <(compgen -W "record report timehist export slice check list -h --help --version" \
+		mapfile -t COMPREPLY < <(compgen -W "record report timehist diff export slice check list -h --help --version" \
 			-- "$cur")
 		return
 	fi

@@ -15,19 +15,16 @@
 
 #define REPORT SL_OPTIONS_REPORT
 #define TIMEHIST SL_OPTIONS_TIMEHIST
+#define EXPORT SL_OPTIONS_EXPORT
 #define DIFF SL_OPTIONS_DIFF
 #define BOTH (REPORT | TIMEHIST)
-#define ALL (BOTH | DIFF)
-#define EXPORT SL_OPTIONS_EXPORT
-#define BOTH (REPORT | TIMEHIST)
-#define ALL (BOTH | EXPORT)
+#define ALL (BOTH | EXPORT | DIFF)
 
 #define MAX_SEGMENTS 64	/* with more, a text report adds up those of one cause and task */
 #define DETAIL_WAITS 32	/* of so many worst waits a text report keeps the segments */
 
 enum { OPT_COMM = 256, OPT_TIME, OPT_FIELDS, OPT_WHY, OPT_FROM, OPT_WAITS, OPT_BY, OPT_EXACT,
-       OPT_THREADS, OPT_ALL, OPT_ABOVE, OPT_A, OPT_B, OPT_TAIL };
-       OPT_THREADS, OPT_ALL, OPT_ABOVE, OPT_FORMAT };
+       OPT_THREADS, OPT_ALL, OPT_ABOVE, OPT_FORMAT, OPT_A, OPT_B, OPT_TAIL };
 
 struct option_desc {
 	const char *name;	/* NULL: only a short form */
@@ -39,10 +36,9 @@ struct option_desc {
 };
 
 static const struct option_desc descs[] = {
-	{ "input", 'i', required_argument, "FILE", BOTH, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
 	{ "a", OPT_A, required_argument, "FILE[,FILE]", DIFF, "the recordings to compare with, of one thing" },
 	{ "b", OPT_B, required_argument, "FILE[,FILE]", DIFF, "the recordings to compare, of another" },
-	{ "input", 'i', required_argument, "FILE", ALL, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
+	{ "input", 'i', required_argument, "FILE", BOTH | EXPORT, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
 	{ "why", OPT_WHY, optional_argument, "SPEC", REPORT, "explain the waits above p99.9 (default), another pNN, max, or of at least 500us; p99.9 may also be written --why-p999" },
 	{ "format", OPT_FORMAT, required_argument, "FORMAT", EXPORT, "perfetto, folded, csv or jsonl" },
 	{ "output", 'o', required_argument, "FILE", EXPORT, "write to FILE; default standard output" },
@@ -58,13 +54,10 @@ static const struct option_desc descs[] = {
 	{ "by", OPT_BY, required_argument, "WHAT", REPORT, "a row per tid (default), comm, tgid, cgroup, class, or all" },
 	{ "by", OPT_BY, required_argument, "WHAT", DIFF, "match comm (default), tid, tgid, cgroup, class, or compare all" },
 	{ "sort", 's', required_argument, "KEY[,KEY]", REPORT, "sort the rows: numbers largest first (schedlat list columns)" },
-	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", ALL, "choose the columns (schedlat list columns)" },
-	{ "json", 'j', no_argument, NULL, ALL, "JSON, times in ns: everything that is known" },
-	{ "field-separator", 'x', required_argument, "SEP", ALL, "a table with this separator (CSV), times in ns" },
-	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", BOTH, "choose the columns (schedlat list columns)" },
+	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", BOTH | DIFF, "choose the columns (schedlat list columns)" },
 	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", EXPORT, "csv: choose the columns (schedlat list columns)" },
-	{ "json", 'j', no_argument, NULL, BOTH, "JSON, times in ns: everything that is known" },
-	{ "field-separator", 'x', required_argument, "SEP", BOTH, "a table with this separator (CSV), times in ns" },
+	{ "json", 'j', no_argument, NULL, BOTH | DIFF, "JSON, times in ns: everything that is known" },
+	{ "field-separator", 'x', required_argument, "SEP", BOTH | DIFF, "a table with this separator (CSV), times in ns" },
 	{ "field-separator", 'x', required_argument, "SEP", EXPORT, "csv: between the fields; default a comma" },
 	{ "from", OPT_FROM, required_argument, "EVENT", ALL, "a wait starts at waking (default: asked to wake) or wakeup (queued)" },
 	{ "waits", OPT_WAITS, required_argument, "KIND[,KIND]", ALL, "wake (default), preempt, fork or all" },
@@ -76,7 +69,6 @@ static const struct option_desc descs[] = {
 	{ "time", OPT_TIME, required_argument, "START,STOP", ALL, "only waits that end in this window, in seconds of the trace clock" },
 	{ "all", OPT_ALL, no_argument, NULL, ALL, "every task, also where record had -p or -t" },
 	{ "exact", OPT_EXACT, no_argument, NULL, REPORT | DIFF, "exact percentiles whatever memory they take" },
-	{ "exact", OPT_EXACT, no_argument, NULL, REPORT, "exact percentiles whatever memory they take" },
 	{ "threads", OPT_THREADS, required_argument, "N", ALL, "2: read and analyse at the same time" },
 	{ "verbose", 'v', no_argument, NULL, BOTH, "print all metadata of the recording" },
 	{ "quiet", 'q', no_argument, NULL, ALL, "no progress line" },
@@ -86,8 +78,7 @@ static const struct option_desc descs[] = {
 
 static const char *cmd_name(enum sl_options_cmd cmd)
 {
-	return cmd == REPORT ? "report" : cmd == DIFF ? "diff" : "timehist";
-	return cmd == REPORT ? "report" : cmd == TIMEHIST ? "timehist" : "export";
+	return cmd == REPORT ? "report" : cmd == DIFF ? "diff" : cmd == EXPORT ? "export" : "timehist";
 }
 
 void sl_options_help(enum sl_options_cmd cmd, FILE *file)

@@ -14,8 +14,8 @@
 
 #define SL_DEFAULT_FILE "schedlat.dat"
 
-enum sl_options_cmd { SL_OPTIONS_REPORT = 1, SL_OPTIONS_TIMEHIST = 2, SL_OPTIONS_DIFF = 4 };
-enum sl_options_cmd { SL_OPTIONS_REPORT = 1, SL_OPTIONS_TIMEHIST = 2, SL_OPTIONS_EXPORT = 4 };
+enum sl_options_cmd { SL_OPTIONS_REPORT = 1, SL_OPTIONS_TIMEHIST = 2, SL_OPTIONS_EXPORT = 4,
+		      SL_OPTIONS_DIFF = 8 };
 enum sl_options_format { SL_FORMAT_TEXT, SL_FORMAT_JSON, SL_FORMAT_CSV };
 
 struct sl_options {
