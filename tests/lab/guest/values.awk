@@ -282,8 +282,9 @@ function sched_switch(	prev, next_pid, prio, i) {
 		want("a task that was said to run is switched to", index(owed[cpu] " ", " " next_pid " "))
 		owed[cpu] = ""
 	}
+	# However long that takes: with -icount a CPU may stand still right before it tells of the switch.
 	if (cpu in owed_idle) {
-		want("select: an idle CPU is one", next_pid == 0 && T - owed_idle[cpu] < 0.000050)
+		want("select: an idle CPU is one", next_pid == 0)
 		delete owed_idle[cpu]
 	}
 	if (tick && (prev in held_since)) {
