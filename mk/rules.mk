@@ -37,7 +37,7 @@ $(BPF_SKEL): $(BPF_OBJ)
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name schedlat_bpf > $@.tmp && mv $@.tmp $@
 
-BPF_USERS := $(O)/lib/live/bpf/load.o $(O)/lib/live/bpf/consume.o
+BPF_USERS := $(O)/lib/live/bpf/load.o $(O)/lib/live/bpf/consume.o $(O)/lib/live/bpf/live.o
 $(BPF_USERS): $(BPF_SKEL)
 $(BPF_USERS): private SL_CPPFLAGS += -I$(O)/lib
 

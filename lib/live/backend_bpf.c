@@ -20,6 +20,7 @@
 
 #include "live/bpf/consume.h"
 #include "live/bpf_formats.h"
+#include "live/bpf_hist.h"
 #include "live/bpf_spool.h"
 #include "live/bpf_writer.h"
 #include "live/only.h"
@@ -31,6 +32,8 @@
 #define POLL_IDLE_MS 250
 /* Between two looks at whether to stop. */
 #define BATCH_RECORDS (1u << 16)
+/* Histograms of an observer: those of threads that have ended are given to others. */
+#define LIVE_THREADS 2047
 /* A program that was interrupted while it recorded may finish after it is detached. */
 #define LATE_TRIES 100
 
@@ -163,6 +166,8 @@ static int backend_open(struct sl_session *s, struct sl_err *err)
 		.idle = true,
 		.verbose = s->params->verbose,
 		.threshold_ns = s->params->threshold_ns,
+		.live = s->live,
+		.nr_threads = s->live ? LIVE_THREADS : 0,
 	};
 	struct state *state;
 	int r;
@@ -463,38 +468,6 @@ static void add_counters(struct sl_session *s, const struct state *state)
 	}
 }
 
-/* "tgid=1 count=2 ... buckets=1024:1,4096:1 comm=NAME": every bucket by its lower edge. */
-static void add_hist(struct sl_kv_list *list, const struct sl_bpf_hist *hist)
-{
-	char *text = NULL, key[32];
-	const char *comma = "";
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out) {
-		list->failed = true;
-		return;
-	}
-	fprintf(out, "tgid=%d count=%llu sum_ns=%llu max_ns=%llu buckets=", hist->tgid, hist->count,
-		hist->sum_ns, hist->max_ns);
-	for (unsigned int i = 0; i < SL_BPF_HIST_BUCKETS; i++) {
-		uint64_t from_ns, to_ns;
-
-		if (!hist->buckets[i])
-			continue;
-		sl_bpf_hist_range(i, &from_ns, &to_ns);
-		fprintf(out, "%s%" PRIu64 ":%u", comma, from_ns, hist->buckets[i]);
-		comma = ",";
-	}
-	fprintf(out, " comm=%.16s", hist->comm);
-	snprintf(key, sizeof(key), "hist.%d", hist->tid);
-	if (fclose(out))
-		list->failed = true;
-	else
-		sl_kv_add(list, key, text);
-	free(text);
-}
-
 static void add_threshold(struct sl_session *s, const struct state *state)
 {
 	struct sl_record_result *result = s->result;
@@ -503,13 +476,12 @@ static void add_threshold(struct sl_session *s, const struct state *state)
 	size_t nr;
 
 	hists = sl_bpf_hists(state->bpf, &nr);
-	sl_kv_addf(list, "hist.first_ns", "%u", 1u << SL_BPF_HIST_FIRST_SHIFT);
-	sl_kv_addf(list, "hist.sub", "%u", SL_BPF_HIST_SUB);
+	sl_bpf_hists_meta(list);
 	for (size_t i = 0; i < nr; i++) {
 		if (!hists[i].count)
 			continue;
 		result->waits += hists[i].count;
-		add_hist(list, &hists[i]);
+		sl_bpf_hist_meta(list, &hists[i]);
 	}
 	result->waits_above = sl_bpf_spool_waits(state->spool);
 	sl_kv_addf(list, "threshold.waits", "%" PRIu64, result->waits);
@@ -558,6 +530,13 @@ static int backend_stop(struct sl_session *s, struct sl_err *err)
 	s->result->truncated = true;
 	return sl_err_set(err, r, "cannot store events of CPU %u: %s; '%s' holds what was recorded until then",
 			  s->stream.cpus[index], strerror(-r), s->params->path);
+}
+
+struct sl_bpf *sl_backend_bpf_programs(const struct sl_session *s)
+{
+	const struct state *state = s->state;
+
+	return state->bpf;
 }
 
 static int backend_close(struct sl_session *s, struct sl_err *err)

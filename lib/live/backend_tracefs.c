@@ -230,6 +230,13 @@ static int backend_stop(struct sl_session *s, struct sl_err *err)
 	return r;
 }
 
+struct sl_instance *sl_backend_tracefs_instance(const struct sl_session *s)
+{
+	struct state *state = s->state;
+
+	return &state->instance;
+}
+
 static int backend_close(struct sl_session *s, struct sl_err *err)
 {
 	struct state *state = s->state;

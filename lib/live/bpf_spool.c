@@ -45,7 +45,6 @@ struct cpu {
 /* A wait whose waking has come and whose switch has not. */
 struct series {
 	int32_t pid;			/* 0: free */
-	bool wants_wakeup;
 	uint64_t since_ns;
 };
 
@@ -168,25 +167,16 @@ static struct series *find_series(struct sl_bpf_spool *s, int32_t pid)
 	return NULL;
 }
 
-/* Is this the waking or wakeup of a series, and not of a history? */
-static bool is_of_series(struct sl_bpf_spool *s, const struct sl_bpf_header *record)
+/* Is it a waking or wakeup? These stand in front of a history, never in it. */
+static bool is_wake(struct sl_bpf_spool *s, const struct sl_bpf_header *record)
 {
-	struct series *series;
-
 	if (record->kind < SL_BPF_WAKING || record->kind > SL_BPF_WAKEUP_NEW)
 		return false;
-	if (record->flags & SL_BPF_WAIT_BEGIN) {
+	if (record->flags & SL_BPF_WAIT_BEGIN)
 		s->series[s->next_series++ % SERIES_MAX] = (struct series){
 			.pid = pid_of(record),
-			.wants_wakeup = record->kind == SL_BPF_WAKING,
 			.since_ns = record->ts,
 		};
-		return true;
-	}
-	series = record->kind == SL_BPF_WAKING ? NULL : find_series(s, pid_of(record));
-	if (!series || !series->wants_wakeup)
-		return false;
-	series->wants_wakeup = false;
 	return true;
 }
 
@@ -194,9 +184,8 @@ int sl_bpf_spool_record(void *spool, const struct sl_bpf_header *record, size_t 
 {
 	struct sl_bpf_spool *s = spool;
 	struct cpu *cpu = record->cpu < SL_CPU_MAX ? s->by_number[record->cpu] : NULL;
-	const bool of_series = is_of_series(s, record);
 	/* What is behind its CPU's history can only be in its place as a single one. */
-	const bool is_single = of_series || (cpu && record->ts < cpu->last_ns);
+	const bool is_single = is_wake(s, record) || (cpu && record->ts < cpu->last_ns);
 	struct series *series;
 	int r = 0;
 
@@ -245,6 +234,7 @@ struct replay {
 	bool last_is_single;
 	bool any_history;
 	bool known;			/* nothing is missing between here and the next of the history */
+	bool cut;			/* what was in front of the history is gone */
 };
 
 /* The next record of the history; NULL: there is none. */
@@ -292,7 +282,7 @@ static int give_single(struct replay *p, const struct single *single,
 
 	if (single->offset == MARK) {
 		/* A history that does not reach back so far begins with a gap. */
-		if (inside || !next || next->flags & SL_BPF_SHORT_HISTORY)
+		if (inside || !next || next->flags & SL_BPF_SHORT_HISTORY || (p->cut && !p->any_history))
 			return 0;
 		p->known = true;
 		p->last = NULL;
@@ -315,7 +305,7 @@ static int give_single(struct replay *p, const struct single *single,
 static int replay_cpu(struct sl_bpf_spool *s, unsigned int index, struct sl_bpf_writer *writer)
 {
 	struct cpu *cpu = &s->cpus[index];
-	struct replay p = { .writer = writer, .index = index };
+	struct replay p = { .writer = writer, .index = index, .cut = s->params.cut };
 	const struct sl_bpf_header *next;
 	size_t at = 0, len = 0;
 	void *data;

@@ -14,6 +14,7 @@
 #ifndef SL_LIVE_BPF_SPOOL_H
 #define SL_LIVE_BPF_SPOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct sl_bpf_spool_params {
 	const uint16_t *cpus;
 	unsigned int nr_cpus;
 	const int *fds;			/* [nr_cpus] empty files to write and read */
+	bool cut;			/* earlier records than the first to come are gone */
 };
 
 int sl_bpf_spool_new(const struct sl_bpf_spool_params *params, struct sl_bpf_spool **ret_spool,

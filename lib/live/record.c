@@ -307,7 +307,7 @@ static void close_backend(struct sl_session *s)
 		sl_session_note(s, err.msg);
 }
 
-static void clear_stream(struct sl_stream *stream)
+void sl_session_clear_stream(struct sl_stream *stream)
 {
 	for (unsigned int i = 0; stream->formats && i < sl_event_descs_nr; i++)
 		free(stream->formats[i]);
@@ -327,7 +327,7 @@ static int open_backend(struct sl_session *s, const struct sl_backend *backend, 
 	r = backend->open(s, err);
 	if (r < 0) {
 		close_backend(s);
-		clear_stream(&s->stream);
+		sl_session_clear_stream(&s->stream);
 	}
 	return r;
 }
@@ -410,7 +410,7 @@ static void session_clear(struct sl_session *s)
 {
 	close_backend(s);
 	sl_session_close_files(s);
-	clear_stream(&s->stream);
+	sl_session_clear_stream(&s->stream);
 	sl_slice_keep_free(s->slice);
 	sl_kv_clear(&s->meta);
 	sl_kv_clear(&s->end_meta);

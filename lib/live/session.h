@@ -63,6 +63,12 @@ struct sl_backend {
 
 extern const struct sl_backend sl_backend_tracefs, sl_backend_bpf;
 
+struct sl_bpf;
+struct sl_instance;
+/* What an open session of these has hold of. */
+struct sl_bpf *sl_backend_bpf_programs(const struct sl_session *s);
+struct sl_instance *sl_backend_tracefs_instance(const struct sl_session *s);
+
 struct sl_session {
 	const struct sl_record_params *params;
 	struct sl_record_result *result;
@@ -74,6 +80,7 @@ struct sl_session {
 	int reserve_fd;			/* space that is given back before assembling */
 	struct sl_cpu_stats *stats;	/* [stream.nr_cpus] */
 	struct sl_slice_keep *slice;	/* of the command's threads; NULL: as it is */
+	bool live;			/* an observer's (live/watch.h): opened and started, nothing else */
 	struct sl_kv_list meta, end_meta;
 	struct sl_task_list start_tasks, end_tasks;
 	struct sl_cgroup_list start_cgroups, end_cgroups;
@@ -87,6 +94,7 @@ int sl_session_open_files(struct sl_session *s, struct sl_err *err);
 /* Write the output. The backend may be closed. */
 int sl_session_assemble(struct sl_session *s, struct sl_err *err);
 void sl_session_close_files(struct sl_session *s);
+void sl_session_clear_stream(struct sl_stream *stream);
 /* One more temporary file there: a descriptor, or -errno. */
 int sl_session_temp_file(const struct sl_session *s);
 

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap
 
-ROOMS = "util event trace live sched wait why stats report out".split()
+ROOMS = "util event trace live sched wait why stats report top out".split()
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
 

@@ -75,14 +75,15 @@ int sl_bpf_map_memory(struct sl_bpf *b, struct sl_err *err)
 	b->cpus_bytes = (b->caps.nr_cpus * sizeof(struct sl_bpf_cpu) + page - 1) / page * page;
 	b->consumer_pos = map_fd(ring, 0, page, PROT_READ | PROT_WRITE);
 	b->producer_pos = map_fd(ring, page, page + 2 * b->caps.ring_bytes, PROT_READ);
-	b->cpus = map_fd(cpus, 0, b->cpus_bytes, PROT_READ);
+	b->cpus = map_fd(cpus, 0, b->cpus_bytes, b->params.live ? PROT_READ | PROT_WRITE : PROT_READ);
 	if (!b->consumer_pos || !b->producer_pos || !b->cpus)
 		return sl_err_set(err, -errno, "bpf: mapping the ring buffer of %llu bytes: %s",
 				  (unsigned long long)b->caps.ring_bytes, strerror(errno));
 	b->data = (const uint8_t *)b->producer_pos + page;
 	if (b->nr_hists) {
 		b->hists_bytes = (b->nr_hists * sizeof(*b->hists) + page - 1) / page * page;
-		b->hists = map_fd(bpf_map__fd(b->skel->maps.hists), 0, b->hists_bytes, PROT_READ);
+		b->hists = map_fd(bpf_map__fd(b->skel->maps.hists), 0, b->hists_bytes,
+				  b->params.live ? PROT_READ | PROT_WRITE : PROT_READ);
 		if (!b->hists)
 			return sl_err_set(err, -errno, "bpf: mapping the histograms: %s",
 					  strerror(errno));

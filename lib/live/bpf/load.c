@@ -346,6 +346,8 @@ static int load_once(struct sl_bpf *b)
 	config->threshold_ns = b->params.threshold_ns;
 	config->nr_cpus = b->caps.nr_cpus;
 	config->nr_hists = b->nr_hists;
+	config->live = b->params.live;
+	skel->bss->control.threshold_ns = b->params.threshold_ns;
 	for (i = 0; i < sl_bpf_nr_probe_descs; i++) {
 		prog = bpf_object__find_program_by_name(skel->obj, sl_bpf_probe_descs[i].program);
 		if (prog)
@@ -365,6 +367,10 @@ static int load_once(struct sl_bpf *b)
 		ret = bpf_map__set_max_entries(skel->maps.history, b->caps.nr_cpus) ?:
 		      bpf_map__set_max_entries(skel->maps.hists, b->nr_hists);
 	}
+	if (!b->params.live)
+		bpf_map__set_autocreate(skel->maps.free_hists, false);
+	else if (!ret)
+		ret = bpf_map__set_max_entries(skel->maps.free_hists, b->nr_hists);
 	if (!ret)
 		ret = schedlat_bpf__load(skel);
 	if (ret) {

@@ -58,6 +58,7 @@ struct sl_bpf_params {
 	 */
 	uint64_t threshold_ns;
 	unsigned int nr_threads;	/* histograms, with a threshold; 0: the default, 4096 */
+	bool live;			/* with a threshold: what live.h reads while it goes on */
 };
 
 enum sl_bpf_probe_state {

@@ -142,6 +142,9 @@ struct sl_bpf_part {
 	};
 };
 
+/* Who runs on a CPU, as far as its priority tells. */
+enum sl_bpf_ran { SL_BPF_RAN_IDLE, SL_BPF_RAN_FAIR, SL_BPF_RAN_RT, SL_BPF_RAN_DL, SL_BPF_RAN_NR };
+
 /*
  * Delays from the request to wake to the switch, per thread: SUB buckets for each power of
  * two from FIRST ns on, so that a bucket's upper edge is at most 1/SUB too high; SUB equal
@@ -156,6 +159,16 @@ struct sl_bpf_hist {
 	char comm[SL_BPF_COMM];
 	int tid, tgid;			/* 0: of all threads that came when the others were taken */
 	unsigned long long count, sum_ns, max_ns;
+	/* what follows is kept with sl_bpf_params.live only */
+	unsigned long long since;	/* it waits since then; 0: it does not */
+	unsigned long long slice_ns;	/* of a fair task; 0: it has none */
+	unsigned long long path_ns;	/* of sum_ns: woken, but not queued yet */
+	unsigned long long moved_ns;	/* queued, in waits during which it moved to another CPU */
+	unsigned long long ran_ns[SL_BPF_RAN_NR]; /* queued on one CPU, by who ran there */
+	int wait_cpu, group;		/* where it was queued last: a CPU, and a group's queue there */
+	short prio;
+	unsigned char policy, custom_slice;
+	int dead;			/* the thread has ended: the entry can be given to another */
 	unsigned int buckets[SL_BPF_HIST_BUCKETS];
 } __attribute__((aligned(64)));
 

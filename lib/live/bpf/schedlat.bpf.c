@@ -207,9 +207,11 @@ static __always_inline int wake(struct task_struct *p, u32 kind)
 		}
 	}
 	if (config.threshold_ns)
-		keep_wake(run.c, p, &r->h, RECORD_LEN(r));
+		keep_wake(&run, p, &r->h, RECORD_LEN(r));
 	else
 		send(run.c, &r->h, RECORD_LEN(r));
+	if (config.live && kind != SL_BPF_WAKING)
+		live_seen(r->payload.cpu, &r->h, r->parts, p);
 	put_buffer(run.c);
 	return 0;
 }
@@ -285,6 +287,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			add_ext(&r->h, r->parts, prev, SL_ROLE_PREV);
 	}
 	send(run.c, &r->h, RECORD_LEN(r));
+	if (config.live)
+		live_switched(&run, next, &r->h, r->parts);
 	if (config.threshold_ns)
 		end_wait(&run, next);
 	put_buffer(run.c);
@@ -376,6 +380,8 @@ static __always_inline void again(const struct run *run, struct task_struct *p, 
 		add_running(&r->h, r->parts, p, NULL, SL_ROLE_CURR, run->cpu, SL_BPF_LEVELS_MAX,
 			    &shared);
 	send(run->c, &r->h, RECORD_LEN(r));
+	if (config.live)
+		live_seen(run->cpu, &r->h, r->parts, p);
 	put_buffer(run->c);
 }
 
@@ -572,6 +578,8 @@ int BPF_PROG(sched_process_exit, struct task_struct *p)
 
 	if (!begin(&run))
 		return 0;
+	if (config.live)
+		live_exited(p);
 	fill_header(&r.h, &run, SL_BPF_EXIT);
 	copy_comm(r.payload.comm, p->comm);
 	r.payload.pid = p->pid;

@@ -32,6 +32,7 @@ struct sl_bpf_config {
 	unsigned char irq;
 	unsigned char has_prev_state;	/* sched_switch has a fourth argument */
 	unsigned char only_short, only_pid;
+	unsigned char live;		/* with what an observer reads while it goes on: live.bpf.h */
 	unsigned long long threshold_ns; /* 0: everything is sent */
 	unsigned int nr_cpus, nr_hists;
 	unsigned int nr_comms, nr_cgroups;
@@ -51,6 +52,8 @@ struct sl_bpf_control {
 	unsigned int tif_mask;		/* enum sl_bpf_resched: those that exist */
 	int learn_tid;			/* a thread that will be woken by a signal; 0: none */
 	unsigned int learn_flags;	/* its flags when it was; 0: not yet */
+	unsigned int sent_short;	/* live: only waits of tasks with a short slice are sent */
+	unsigned long long threshold_ns; /* live: instead of that in the configuration */
 };
 
 #define SL_BPF_BUFFER (24 + 48 + SL_BPF_PARTS_MAX * 48)
@@ -61,6 +64,9 @@ struct sl_bpf_task {
 	unsigned int hist;		/* of its delays; 0: none yet */
 	unsigned int waking_len, wakeup_len;
 	unsigned int is_new;		/* its first wait is of another kind: neither counted nor sent */
+	int wait_cpu;			/* live: where it was queued */
+	unsigned long long queued;	/* live: when */
+	unsigned long long ran_ns[SL_BPF_RAN_NR]; /* live: what that CPU had run until then */
 	unsigned char waking[24 + 32 + 48];
 	unsigned char wakeup[24 + 32 + SL_BPF_PARTS_MAX * 48];
 };
@@ -77,6 +83,18 @@ struct sl_bpf_history {
 	unsigned char data[SL_BPF_HISTORY_BYTES + SL_BPF_BUFFER];
 };
 
+/* A CPU now, for an observer. seq is odd while it changes. */
+struct sl_bpf_now {
+	unsigned int seq;
+	int pid;
+	char comm[SL_BPF_COMM];
+	unsigned long long since;
+	unsigned long long seen;	/* when queue and entity were; 0: never since it runs */
+	struct sl_bpf_part queue, entity; /* of the running fair task, its own level */
+	unsigned int nr_running;
+	int prio;
+};
+
 struct sl_bpf_cpu {
 	unsigned long long dropped;
 	unsigned long long sent;
@@ -84,6 +102,11 @@ struct sl_bpf_cpu {
 	unsigned int lost;		/* since the last record that got through */
 	unsigned int depth;		/* buffers in use */
 	unsigned int hists;		/* given out by this CPU */
+	unsigned int left_out;		/* live: waits that end here are not counted */
+	unsigned int ran;		/* live: enum sl_bpf_ran */
+	unsigned long long ran_since, ran_ns[SL_BPF_RAN_NR];
+	unsigned long long waits, waited_ns; /* live: that ended here */
+	struct sl_bpf_now now;		/* live */
 	unsigned long long buffer[2][SL_BPF_BUFFER / 8];
 } __attribute__((aligned(64)));
 

@@ -55,11 +55,30 @@ static __always_inline void count_lost(struct sl_bpf_cpu *c)
 	__sync_fetch_and_add(&c->dropped, 1);
 }
 
+#include "live.bpf.h"
+
+/* The histogram of a task: each CPU gives out every nr_cpus-th one, so that no two take the same. */
+static __always_inline u32 slot_of(const struct run *run, struct sl_bpf_task *t)
+{
+	u32 slot = t->hist;
+
+	if (slot)
+		return slot;
+	slot = 1 + run->cpu + run->c->hists * config.nr_cpus;
+	if (slot < config.nr_hists)
+		run->c->hists++;
+	else if (!config.live || bpf_map_pop_elem(&free_hists, &slot))
+		slot = 0;
+	t->hist = slot;
+	return slot;
+}
+
 /* A waking or wakeup: the woken task keeps it until it runs. */
-static __always_inline void keep_wake(struct sl_bpf_cpu *c, struct task_struct *p,
+static __always_inline void keep_wake(const struct run *run, struct task_struct *p,
 				      struct sl_bpf_header *h, u64 len)
 {
 	bool waking = h->kind == SL_BPF_WAKING;
+	struct sl_bpf_cpu *c = run->c;
 	struct sl_bpf_task *t;
 
 	t = bpf_task_storage_get(&tasks, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -88,6 +107,8 @@ static __always_inline void keep_wake(struct sl_bpf_cpu *c, struct task_struct *
 	bpf_probe_read_kernel(t->wakeup, len, h);
 	t->wakeup_len = len;
 	t->is_new = h->kind == SL_BPF_WAKEUP_NEW;
+	if (config.live && !t->is_new)
+		live_queued(t, slot_of(run, t), p, h->ts);
 }
 
 static __always_inline u32 bucket_of(u64 ns)
@@ -117,18 +138,9 @@ static __always_inline void count_delay(const struct run *run, struct sl_bpf_tas
 					const struct task_struct *p, u64 ns)
 {
 	u64 bucket = bucket_of(ns);
-	u32 slot = t->hist;
+	u32 slot = slot_of(run, t);
 	struct sl_bpf_hist *hist;
 
-	if (!slot) {
-		/* Each CPU gives out every nr_cpus-th one, so that no two take the same. */
-		slot = 1 + run->cpu + run->c->hists * config.nr_cpus;
-		if (slot >= config.nr_hists)
-			slot = 0;
-		else
-			run->c->hists++;
-		t->hist = slot;
-	}
 	hist = bpf_map_lookup_elem(&hists, &slot);
 	/* 6.1 loses a bound that is known from before. */
 	barrier_var(bucket);
@@ -150,6 +162,8 @@ static __always_inline void count_delay(const struct run *run, struct sl_bpf_tas
 	}
 	if (ns > hist->max_ns)
 		hist->max_ns = ns;
+	if (config.live)
+		live_counted(run, t, p, hist, slot, ns);
 }
 
 static __always_inline bool put(struct sl_bpf_cpu *c, void *record, u64 len, u64 max)
@@ -241,8 +255,12 @@ static __always_inline void end_wait(const struct run *run, struct task_struct *
 	if (run->ts < since || t->is_new)
 		return;
 	ns = run->ts - since;
+	if (config.live && run->c->left_out) {
+		live_left_out(t);
+		return;
+	}
 	count_delay(run, t, p, ns);
-	if (ns < config.threshold_ns)
+	if (config.live ? !live_sends(p, ns) : ns < config.threshold_ns)
 		return;
 	if (t->waking_len) {
 		((struct sl_bpf_header *)t->waking)->flags = SL_BPF_WAIT_BEGIN;

@@ -32,7 +32,7 @@ enum { false, true };
 
 /* Values of the BPF interface, from its UAPI. */
 enum bpf_map_type {
-	BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_QUEUE = 22, BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29
 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
@@ -137,6 +137,7 @@ struct task_struct;
 
 struct rq {
 	struct cfs_rq cfs;
+	unsigned int nr_running;
 	struct task_struct *curr, *donor;
 };
 
