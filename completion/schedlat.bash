@@ -26,7 +26,7 @@ __schedlat_options()
 			-t --tid --comm -C --cpu -G --cgroup --time --all --exact --threads -q --quiet"
 		;;
 	export)
-		echo "--format -o --output -i --input --why -T --threshold --fields -x --field-separator --from
+		echo "--format -o --output -i --input --why -T --threshold -n --by --fields -x --field-separator --from
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
 			-q --quiet"
 		;;
@@ -46,7 +46,7 @@ __schedlat_values()
 {
 	case $1 in
 	-i | --input | -o | --output | --a | --b) return 2 ;;
-	--format) echo "perfetto folded csv jsonl" ;;
+	--format) echo "perfetto html folded csv jsonl" ;;
 	--from) echo "waking wakeup" ;;
 	--waits) echo "wake preempt fork all" ;;
 	--by) echo "tid comm tgid cgroup class all" ;;

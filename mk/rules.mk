@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Objects, the two libraries and the tool.
 
-LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(O)/lib/out/html/assets.o
 TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o)
 COMPILE = $(CC) $(CPPFLAGS) $(SL_CPPFLAGS) $(LIBS_CFLAGS) $(SL_CFLAGS) $(CFLAGS)
 LINK = $(CC) $(SL_CFLAGS) $(CFLAGS) $(SL_LDFLAGS) $(LDFLAGS)
@@ -21,6 +21,12 @@ $(O)/%.o: %.c $(O)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+# The page of export --format=html: its parts become strings of the library.
+$(O)/lib/out/html/assets.o: lib/out/html/assets.S $(wildcard lib/out/html/* third_party/uplot/*) $(O)/.flags
+	$(call say,AS,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter -m%,$(CFLAGS)) -c -o $@ $<
 
 # The BPF program becomes a header that the loader includes. It reads the kernel's types from
 # lib/live/bpf/vmlinux.h: no BTF of any kernel is needed here.

@@ -34,6 +34,7 @@ check  cmd:zstd             zstd
 check  lib:libasan.so       libgcc-12-dev
 check? cmd:man              man-db
 check? cmd:protoc           protobuf-compiler
+check? cmd:chromium         chromium
 check? cmd:mandoc           mandoc
 check? cmd:shellcheck       shellcheck
 lab    cmd:flex             flex

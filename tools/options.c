@@ -21,6 +21,7 @@
 #define ALL (BOTH | EXPORT | DIFF)
 
 #define MAX_SEGMENTS 64	/* with more, a text report adds up those of one cause and task */
+#define PAGE_WAITS 500	/* of so many a page of export lists the segments, unless -n says otherwise */
 #define DETAIL_WAITS 32	/* of so many worst waits a text report keeps the segments */
 
 enum { OPT_COMM = 256, OPT_TIME, OPT_FIELDS, OPT_WHY, OPT_FROM, OPT_WAITS, OPT_BY, OPT_EXACT,
@@ -40,18 +41,20 @@ static const struct option_desc descs[] = {
 	{ "b", OPT_B, required_argument, "FILE[,FILE]", DIFF, "the recordings to compare, of another" },
 	{ "input", 'i', required_argument, "FILE", BOTH | EXPORT, "recording to read (also as an argument); default " SL_DEFAULT_FILE },
 	{ "why", OPT_WHY, optional_argument, "SPEC", REPORT, "explain the waits above p99.9 (default), another pNN, max, or of at least 500us; p99.9 may also be written --why-p999" },
-	{ "format", OPT_FORMAT, required_argument, "FORMAT", EXPORT, "perfetto, folded, csv or jsonl" },
+	{ "format", OPT_FORMAT, required_argument, "FORMAT", EXPORT, "perfetto, html, folded, csv or jsonl" },
 	{ "output", 'o', required_argument, "FILE", EXPORT, "write to FILE; default standard output" },
-	{ "why", OPT_WHY, optional_argument, "SPEC", EXPORT, "only the waits above p99.9, another pNN, max, or of at least 500us; p99.9 may also be written --why-p999; default all" },
+	{ "why", OPT_WHY, optional_argument, "SPEC", EXPORT, "only the waits above p99.9, another pNN, max, or of at least 500us; p99.9 may also be written --why-p999; default all, html: above p99" },
 	{ "threshold", 'T', required_argument, "TIME", EXPORT, "only the waits of at least TIME (same as --why=TIME)" },
 	{ "threshold", 'T', required_argument, "TIME", REPORT, "explain the waits of at least TIME (same as --why=TIME)" },
 	{ "threshold", 'T', required_argument, "TIME", TIMEHIST, "same as --above" },
 	{ "above", OPT_ABOVE, required_argument, "TIME", TIMEHIST, "only waits of at least TIME" },
 	{ NULL, 'n', required_argument, "N", REPORT, "print the N worst waits instant by instant; default 10" },
+	{ NULL, 'n', required_argument, "N", EXPORT, "html: list the N longest of the chosen waits; default 500" },
 	{ NULL, 'n', required_argument, "N", DIFF, "print the N groups with most waits; default 10" },
 	{ "tail", OPT_TAIL, required_argument, "PNN", DIFF, "tell what the waits above this percentile are made of; default p99.9" },
 	{ "histogram", 'H', no_argument, NULL, REPORT, "draw the distribution (of all tasks together unless --by says otherwise)" },
 	{ "by", OPT_BY, required_argument, "WHAT", REPORT, "a row per tid (default), comm, tgid, cgroup, class, or all" },
+	{ "by", OPT_BY, required_argument, "WHAT", EXPORT, "html: a row per comm (default), tid, tgid, cgroup, class, or all" },
 	{ "by", OPT_BY, required_argument, "WHAT", DIFF, "match comm (default), tid, tgid, cgroup, class, or compare all" },
 	{ "sort", 's', required_argument, "KEY[,KEY]", REPORT, "sort the rows: numbers largest first (schedlat list columns)" },
 	{ "fields", OPT_FIELDS, required_argument, "NAME[,NAME]", BOTH | DIFF, "choose the columns (schedlat list columns)" },
@@ -306,7 +309,7 @@ struct parse {
 	enum sl_options_cmd cmd;
 	struct sl_options *options;
 	const char *sort, *fields;
-	bool by_given, from_csv, from_json;
+	bool by_given, worst_given, from_csv, from_json;
 	struct sl_err *err;
 };
 
@@ -363,6 +366,7 @@ static int apply(struct parse *parse, int value, const char *arg)
 		ret = parse_number(arg, "-n", 1000000, &number, err);
 		if (!ret)
 			options->view.worst = (unsigned int)number;
+		parse->worst_given = true;
 		return ret;
 	case 'H':
 		options->view.histogram = true;
@@ -444,18 +448,31 @@ static int settle_export(struct parse *parse)
 {
 	struct sl_options *options = parse->options;
 	struct sl_report_params *params = &options->params;
-	bool csv = options->exporter == &sl_export_csv;
+	bool csv = options->exporter == &sl_export_csv, html = options->exporter == &sl_export_html;
 
 	if (!options->exporter)
-		return sl_err_set(parse->err, SL_EUSAGE, "which format? --format=perfetto, folded, csv or jsonl");
+		return sl_err_set(parse->err, SL_EUSAGE,
+				  "which format? --format=perfetto, html, folded, csv or jsonl");
 	if (!csv && (parse->fields || parse->from_csv))
 		return sl_err_set(parse->err, SL_EUSAGE, "%s is for --format=csv",
 				  parse->fields ? "--fields" : "-x");
+	if (!html && (parse->by_given || parse->worst_given))
+		return sl_err_set(parse->err, SL_EUSAGE, "%s is for --format=html",
+				  parse->by_given ? "--by" : "-n");
 	if (!parse->from_csv)
 		strcpy(options->separator, ",");
 	options->view.separator = options->separator;
-	/* A percentile is known at the end only; other waits are taken as they come. */
-	params->detail_waits = params->why.mode == SL_WHY_QUANTILE ? UINT_MAX : 0;
+	if (html) {
+		if (params->why.mode == SL_WHY_NONE)
+			sl_why_parse("p99", &params->why, NULL);
+		if (!parse->by_given)
+			params->by = SL_BY_COMM;
+		params->detail_waits = parse->worst_given ? options->view.worst : PAGE_WAITS;
+		params->max_segments = MAX_SEGMENTS;
+	} else {
+		/* A percentile is known at the end only; other waits are taken as they come. */
+		params->detail_waits = params->why.mode == SL_WHY_QUANTILE ? UINT_MAX : 0;
+	}
 	if (parse->fields)
 		return sl_column_list_parse(SL_SET_WAIT, parse->fields, &options->view.fields, parse->err);
 	return 0;

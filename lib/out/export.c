@@ -12,7 +12,7 @@
 #include "out/csv.h"
 
 static const struct sl_exporter *const exporters[] = {
-	&sl_export_perfetto, &sl_export_folded, &sl_export_csv, &sl_export_jsonl,
+	&sl_export_perfetto, &sl_export_html, &sl_export_folded, &sl_export_csv, &sl_export_jsonl,
 };
 #define NR_EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 

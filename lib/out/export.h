@@ -28,7 +28,8 @@ struct sl_exporter {
 	void (*end)(void *state);	/* NULL is fine */
 };
 
-extern const struct sl_exporter sl_export_perfetto, sl_export_folded, sl_export_csv, sl_export_jsonl;
+extern const struct sl_exporter sl_export_perfetto, sl_export_html, sl_export_folded, sl_export_csv,
+	sl_export_jsonl;
 
 /* The i-th format; NULL behind the last. */
 const struct sl_exporter *sl_exporter_at(unsigned int i);

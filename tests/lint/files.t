@@ -9,11 +9,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap
 
 # Files that cannot hold a licence line: data, licence texts, documents of the top directory,
-# patches (what they add to the kernel has one).
+# patches (what they add to the kernel has one), what is not ours (third_party/README.md names its licence).
 NO_SPDX = re.compile(r"(^LICENSES/|^COPYING$|\.md$|\.expect$|^tests/(data|golden|fuzz/corpus)/.*\.(dat|txt|bin)$"
                      r"|^tests/fuzz/corpus/|\.in$|^\.gitignore$|\.json$|\.csv$|\.gz$|\.zst$"
-                     r"|\.patch$|^kernel-patches/(series$|contract/))")
-CODE = re.compile(r"\.(c|h|def|py|sh|t|mk|bash)$|^Makefile$|^\.ci/run$")
+                     r"|\.patch$|^kernel-patches/(series$|contract/)|^third_party/)")
+CODE = re.compile(r"^(?!third_party/).*\.(c|h|S|def|py|sh|t|mk|bash|js|css|html)$|^Makefile$|^\.ci/run$")
 # Directories that exist on one machine only; a temporary file is made by mktemp or TMPDIR.
 MACHINE = re.compile(r"(?<![\w.$}*])/(work|root|farm|home/\w+|tmp)/\S*")
 MACHINE_OK = re.compile(r"mktemp|TMPDIR|P_tmpdir|/tmp/\$|XXXXXX")
@@ -32,7 +32,7 @@ for name, content in texts.items():
     want = "LGPL-2.1-only" if re.match(r"(lib|include)/", name) else "GPL-2.0-only"
     lines = content.splitlines()
     head = lines[1] if lines and lines[0].startswith("#!") and len(lines) > 1 else "".join(lines[:1])
-    found = re.search(r"SPDX-License-Identifier: (.*?)(?: \*/)?$", head)
+    found = re.search(r"SPDX-License-Identifier: (.*?)(?: \*/| -->)?$", head)
     # The kernel only lets programs under the GPL use what ours uses.
     if re.search(r"\.bpf\.[ch]$", name):
         want = "LGPL-2.1-only OR GPL-2.0-only"
@@ -58,7 +58,8 @@ t.none([f"{n}:{i}: {width(line)} columns" for n, s in code.items()
        "no line past 120 columns unless a string would be broken (100 is the aim)")
 t.none([f"{n}:{i}" for n, s in code.items() for i, line in enumerate(s.splitlines(), 1)
         if line != line.rstrip()], "no blanks at the end of a line")
-t.none([n for n, s in texts.items() if s and not s.endswith("\n") and not n.startswith("tests/")],
+t.none([n for n, s in texts.items()
+        if s and not s.endswith("\n") and not n.startswith(("tests/", "third_party/"))],
        "every text ends with a newline")
 t.none([f"{n}:{i}: {MACHINE.search(line).group(0)}" for n, s in texts.items() if n != me
         and not n.startswith("tests/fuzz/corpus/")
