@@ -21,7 +21,7 @@ VERSION := 0.1.0
 
 ROOMS := util event trace live sched wait why stats report top out
 LIB_SRC := $(filter-out %.bpf.c,$(wildcard $(ROOMS:%=lib/%/*.c) lib/live/bpf/*.c))
-TOOL_SRC := $(wildcard tools/*.c)
+TOOL_SRC := $(wildcard tools/*.c tools/tui/*.c)
 
 all:
 

@@ -21,6 +21,11 @@ __schedlat_options()
 			--waits -p --pid -t --tid --comm -C --cpu -G --cgroup --time --all --threads
 			-v --verbose -q --quiet"
 		;;
+	top)
+		echo "-p --pid -t --tid --comm -C --cpu -G --cgroup -a --all -T --threshold -I --interval
+			-d --duration -s --sort --batch -j --json -n --frames --screen --backend
+			-v --verbose"
+		;;
 	diff)
 		echo "--a --b --by -n --tail -j --json -x --field-separator --fields --from --waits -p --pid
 			-t --tid --comm -C --cpu -G --cgroup --time --all --exact --threads -q --quiet"
@@ -50,17 +55,20 @@ __schedlat_values()
 	--from) echo "waking wakeup" ;;
 	--waits) echo "wake preempt fork all" ;;
 	--by) echo "tid comm tgid cgroup class all" ;;
+	--screen) echo "tasks causes cpus outliers all" ;;
 	--backend) echo "auto tracefs bpf" ;;
 	--tail) echo "p50 p90 p99 p99.9" ;;
 	--why) echo "p50 p90 p99 p99.9 max 500us 1ms 0ns" ;;
 	--threads) echo "1 2" ;;
 	-s | --sort | --fields)
+		[ "$2" != top ] || { echo "waited p99 max p50 waits now name"; return; }
 		schedlat list columns 2>/dev/null | awk -v set="$2" '$1 == set { print $2 }'
 		;;
 	-p | --pid) ps -A -o pid= ;;
 	--comm) ps -A -o comm= | sort -u ;;
 	-d | --duration | --above | -T | --threshold | --flight | --time | --slice | --only | -t | --tid | \
-		-C | --cpu | -G | --cgroup | -m | --buffer-size | -n | -x | --field-separator) ;;
+		-C | --cpu | -G | --cgroup | -m | --buffer-size | -n | --frames | -I | --interval | -x | \
+		--field-separator) ;;
 	*) return 1 ;;
 	esac
 }
@@ -88,7 +96,7 @@ _schedlat()
 		[[ $word == -* ]] || : "${command:=$word}"
 	done
 	if [ -z "$command" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record report timehist diff export slice check list -h --help --version" \
+		mapfile -t COMPREPLY < <(compgen -W "record report timehist top diff export slice check list -h --help --version" \
 			-- "$cur")
 		return
 	fi
@@ -98,6 +106,7 @@ _schedlat()
 	fi
 	[[ $command == timehist || $command == export ]] && set="wait"
 	[ "$command" = slice ] && set=thread
+	[ "$command" = top ] && set=top
 	[ "$command" = diff ] && set="diff"
 	values=$(__schedlat_values "$prev" "$set") || status=$?
 	if [ "$status" -eq 0 ]; then

@@ -15,14 +15,17 @@ BPFTOOL ?= $(firstword $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool)
 # pkg-config module = Debian package
 LIBS_NEEDED := libtracefs=libtracefs-dev libtraceevent=libtraceevent-dev libzstd=libzstd-dev \
 	       zlib=zlib1g-dev jansson=libjansson-dev libbpf=libbpf-dev
+# What only the tool needs: the library's users do not.
+TOOL_LIBS_NEEDED := ncursesw=libncurses-dev
 MODULES := $(foreach m,$(LIBS_NEEDED),$(firstword $(subst =, ,$(m))))
+TOOL_MODULES := $(foreach m,$(TOOL_LIBS_NEEDED),$(firstword $(subst =, ,$(m))))
 
 # Targets that compile nothing must work on a machine without the libraries.
 ifneq ($(filter-out clean uninstall lint deps demo check,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell command -v $(PKG_CONFIG)),)
 $(error $(PKG_CONFIG) is missing: on Debian, apt-get install pkg-config)
 endif
-MISSING := $(foreach m,$(LIBS_NEEDED),$(if $(shell $(PKG_CONFIG) --exists \
+MISSING := $(foreach m,$(LIBS_NEEDED) $(TOOL_LIBS_NEEDED),$(if $(shell $(PKG_CONFIG) --exists \
 	   $(firstword $(subst =, ,$(m))) && echo y),,$(lastword $(subst =, ,$(m)))))
 ifneq ($(strip $(MISSING)),)
 $(error libraries are missing: on Debian, apt-get install $(strip $(MISSING)))
@@ -33,6 +36,8 @@ $(error programs for the BPF part are missing: on Debian, apt-get install $(stri
 endif
 LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(MODULES))
 LIBS := $(shell $(PKG_CONFIG) --libs $(MODULES)) -lpthread -lm
+TOOL_LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TOOL_MODULES))
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs $(TOOL_MODULES))
 # These two cannot be asked for their version at run time.
 TRACEEVENT_VERSION := $(shell $(PKG_CONFIG) --modversion libtraceevent)
 TRACEFS_VERSION := $(shell $(PKG_CONFIG) --modversion libtracefs)

@@ -47,6 +47,8 @@ BPF_USERS := $(O)/lib/live/bpf/load.o $(O)/lib/live/bpf/consume.o $(O)/lib/live/
 $(BPF_USERS): $(BPF_SKEL)
 $(BPF_USERS): private SL_CPPFLAGS += -I$(O)/lib
 
+$(TOOL_OBJ): private SL_CPPFLAGS += -Itools $(TOOL_LIBS_CFLAGS)
+
 $(O)/libschedlat.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -61,7 +63,7 @@ $(O)/libschedlat.so: $(O)/$(SONAME)
 
 $(O)/schedlat: $(TOOL_OBJ) $(O)/libschedlat.a
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $(TOOL_OBJ) $(O)/libschedlat.a $(LIBS)
+	$(Q)$(LINK) -o $@ $(TOOL_OBJ) $(O)/libschedlat.a $(LIBS) $(TOOL_LIBS)
 
 schedlat: $(O)/schedlat
 	$(Q)ln -sfn $< $@

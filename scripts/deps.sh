@@ -20,6 +20,7 @@ build  pc:zlib              zlib1g-dev
 build  pc:jansson           libjansson-dev
 build  pc:libbpf           libbpf-dev
 build  pc:libelf           libelf-dev
+build  pc:ncursesw         libncurses-dev
 build  cmd:clang           clang
 build  cmd:bpftool         bpftool
 demo   cmd:cyclictest       rt-tests
@@ -28,6 +29,7 @@ check  inc:cmocka.h         libcmocka-dev
 check  cmd:patch            patch
 check  cmd:prove            perl
 check  cmd:python3          python3
+check  cmd:tmux             tmux
 check  cmd:trace-cmd        trace-cmd
 check  cmd:xz               xz-utils
 check  cmd:zstd             zstd

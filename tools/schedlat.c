@@ -20,6 +20,7 @@ static const struct command {
 	{ "record", cmd_record, "record what the scheduler does while a command runs" },
 	{ "report", cmd_report, "how long tasks waited, and what made the worst ones wait" },
 	{ "timehist", cmd_timehist, "a line per wait" },
+	{ "top", cmd_top, "who waits now, how long and why: live" },
 	{ "export", cmd_export, "the waits for a viewer, a flame graph, a spreadsheet, a script" },
 	{ "diff", cmd_diff, "percentiles and causes of two recordings side by side" },
 	{ "slice", cmd_slice, "show and set the slices of running threads" },

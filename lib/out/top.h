@@ -62,6 +62,8 @@ char *sl_top_where(char *buf, size_t size, const struct sl_top_task *task, bool 
 
 void sl_top_add(struct sl_top_page *page, enum sl_top_line_kind kind, int32_t tid, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same, words on as many lines as it takes, continued with two blanks. */
+void sl_top_add_words(struct sl_top_page *page, enum sl_top_line_kind kind, unsigned int width, const char *text);
 /* Five columns: "999n", "12.3u", "1.23m", "12.3s"; "-" for SL_TIME_NONE. */
 char *sl_top_short(char *buf, size_t size, uint64_t ns);
 /* A name, escaped and cut to width columns, filled up with blanks. */

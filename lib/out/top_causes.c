@@ -49,11 +49,11 @@ static void add_row(struct sl_top_page *page, const struct sl_top_frame *f, cons
 		   trend(lines, sizeof(lines), cause, width, view->utf8));
 }
 
-static void add_all(struct sl_top_page *page, const struct sl_top_frame *f)
+static void add_all(struct sl_top_page *page, const struct sl_top_frame *f, const struct sl_top_view *view)
 {
 	static const char *const names[SL_BPF_RAN_NR] = {
 		[SL_BPF_RAN_IDLE] = "idle", [SL_BPF_RAN_FAIR] = "fair", [SL_BPF_RAN_RT] = "rt or stop",
-		[SL_BPF_RAN_DL] = "deadline",
+		[SL_BPF_RAN_DL] = "dl",
 	};
 	const struct sl_top_all *all = &f->all;
 	char sum[16], part[16], line[400];
@@ -61,19 +61,18 @@ static void add_all(struct sl_top_page *page, const struct sl_top_frame *f)
 
 	sl_fmt_duration(sum, sizeof(sum), all->sum_ns);
 	used = snprintf(line, sizeof(line), "all waits: %" PRIu64 ", %s", all->waits, sum);
-	if (!all->by_class || !all->sum_ns) {
-		sl_top_add(page, SL_TOP_LINE_TEXT, -1, "%s", line);
-		return;
+	if (all->by_class && all->sum_ns) {
+		used += snprintf(line + used, sizeof(line) - used, "; by who ran meanwhile:");
+		for (unsigned int i = 0; i < SL_BPF_RAN_NR; i++)
+			used += snprintf(line + used, sizeof(line) - used, " %s %s,", names[i],
+					 sl_fmt_percent(part, sizeof(part),
+							sl_fmt_permille(all->ran_ns[i], all->sum_ns)));
+		used += snprintf(line + used, sizeof(line) - used, " not queued yet %s,",
+				 sl_fmt_percent(part, sizeof(part), sl_fmt_permille(all->path_ns, all->sum_ns)));
+		snprintf(line + used, sizeof(line) - used, " not told (it moved) %s",
+			 sl_fmt_percent(part, sizeof(part), sl_fmt_permille(all->moved_ns, all->sum_ns)));
 	}
-	sl_top_add(page, SL_TOP_LINE_TEXT, -1, "%s; of it, by who ran on the CPU meanwhile:", line);
-	used = snprintf(line, sizeof(line), "  woken, not queued %s",
-			sl_fmt_percent(part, sizeof(part), sl_fmt_permille(all->path_ns, all->sum_ns)));
-	for (unsigned int i = 0; i < SL_BPF_RAN_NR; i++)
-		used += snprintf(line + used, sizeof(line) - used, ", %s %s", names[i],
-				 sl_fmt_percent(part, sizeof(part), sl_fmt_permille(all->ran_ns[i], all->sum_ns)));
-	snprintf(line + used, sizeof(line) - used, ", moved %s",
-		 sl_fmt_percent(part, sizeof(part), sl_fmt_permille(all->moved_ns, all->sum_ns)));
-	sl_top_add(page, SL_TOP_LINE_TEXT, -1, "%s", line);
+	sl_top_add_words(page, SL_TOP_LINE_TEXT, view->width, line);
 }
 
 static void add_rows(struct sl_top_page *page, const struct sl_top_frame *f, const struct sl_top_view *view,
@@ -90,14 +89,15 @@ static void add_rows(struct sl_top_page *page, const struct sl_top_frame *f, con
 
 void sl_top_causes(struct sl_top_page *page, const struct sl_top_frame *f, const struct sl_top_view *view)
 {
-	char now[16], total[16];
+	char now[16], total[16], line[256];
 	bool place = false;
 
-	sl_top_add(page, SL_TOP_LINE_TEXT, -1, "judged: %" PRIu64 " waits, %s now; %" PRIu64
-		   " waits, %s since the start; events missing in %" PRIu64, f->now_judged_waits,
-		   sl_fmt_duration(now, sizeof(now), f->now_judged_ns), f->judged_waits,
-		   sl_fmt_duration(total, sizeof(total), f->judged_ns), f->tainted_waits);
-	add_all(page, f);
+	snprintf(line, sizeof(line), "judged waits: now %" PRIu64 ", %s; since the start %" PRIu64
+		 ", %s; events missing in %" PRIu64, f->now_judged_waits,
+		 sl_fmt_duration(now, sizeof(now), f->now_judged_ns), f->judged_waits,
+		 sl_fmt_duration(total, sizeof(total), f->judged_ns), f->tainted_waits);
+	sl_top_add_words(page, SL_TOP_LINE_TEXT, view->width, line);
+	add_all(page, f, view);
 	sl_top_add(page, SL_TOP_LINE_HEAD, -1, "%-17s %8s %8s %6s %6s %5s %7s %7s  %s", "held by", "now", "start",
 		   "time", "waits", "exact", "derived", "unknown", "trend");
 	page->fixed = page->nr;

@@ -172,5 +172,8 @@ int sl_out_top_json(struct sl_out *out, const struct sl_top_frame *f)
 		json_decref(o);
 		return -ENOMEM;
 	}
-	return sl_json_print(out, o);
+	if (sl_json_print(out, o))
+		return -ENOMEM;
+	fputc('\n', out->file);
+	return 0;
 }

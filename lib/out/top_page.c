@@ -72,6 +72,24 @@ void sl_top_add(struct sl_top_page *page, enum sl_top_line_kind kind, int32_t ti
 	page->lines[page->nr++] = line;
 }
 
+void sl_top_add_words(struct sl_top_page *page, enum sl_top_line_kind kind, unsigned int width, const char *text)
+{
+	const char *indent = "";
+
+	while (*text) {
+		size_t bytes = sl_fmt_prefix(text, width - (unsigned int)strlen(indent)), end = bytes;
+
+		/* Back to the last blank, unless a word is longer than a line. */
+		if (text[bytes])
+			while (end && text[end] != ' ')
+				end--;
+		bytes = end ?: bytes ?: strlen(text);
+		sl_top_add(page, kind, -1, "%s%.*s", indent, (int)bytes, text);
+		text += bytes + strspn(text + bytes, " ");
+		indent = "  ";
+	}
+}
+
 static void empty(struct sl_top_page *page)
 {
 	for (unsigned int i = 0; i < page->nr; i++)
@@ -268,13 +286,12 @@ void sl_top_head(struct sl_top_page *page, const struct sl_top_frame *f, const s
 		   " %% of a CPU, %s MiB; %" PRIu64 " lost", threshold, f->own_cpu_permille / 10,
 		   f->own_cpu_permille % 10, rss, f->lost);
 	if (*f->why) {
-		char why[160];
+		char why[160], line[320];
 
 		sl_fmt_escape(why, sizeof(why), f->why, view->utf8);
-		sl_fmt_cut(why, view->width > 30 ? view->width - 24 : 30);
-		sl_top_add(page, SL_TOP_LINE_NOTE, -1, "without bpf (%s):", why);
-		sl_top_add(page, SL_TOP_LINE_NOTE, -1,
-			   "  no view of this moment, fair causes undetermined, more cost");
+		snprintf(line, sizeof(line), "missing without bpf: who waits at this moment, why EEVDF chose, and more "
+			 "is read (%s)", why);
+		sl_top_add_words(page, SL_TOP_LINE_NOTE, view->width, line);
 	}
 	page->fixed = page->nr;
 }

@@ -9,6 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Waits with more are kept folded: as text reports print them anyway. */
+#define MAX_SEGMENTS 40
+
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
@@ -153,6 +156,7 @@ static int judge(struct sl_top *top, struct sl_err *err)
 		.why = { .mode = SL_WHY_DURATION, .at_least_ns = top->params.watch.threshold_ns },
 		.filter = top->params.filter,
 		.detail_waits = top->params.max_waits,
+		.max_segments = MAX_SEGMENTS,
 		.on_wait = on_wait,
 		.on_wait_min_ns = is_tracefs(top) ? 0 : top->params.watch.threshold_ns,
 		.arg = top,
