@@ -184,8 +184,8 @@ with tempfile.TemporaryDirectory() as name:
            "arrow keys walk through the timeline", said)
         b.press("Enter")
         ok(b.run("document.activeElement.closest('tr').classList.contains('chosen')")
-           and str(second["tid"]) in b.run("document.activeElement.closest('tr').textContent"),
-           "Enter goes to the row of the wait")
+           and b.run("document.activeElement.getAttribute('aria-expanded')") == "true" and str(second["tid"]) in b.run("document.activeElement.closest('tr').textContent"),
+           "Enter goes to the row of the wait and opens it")
         b.run("document.getElementById('cdf-chart').focus()")
         b.press("End")
         ok("100 % of wake waits took at most 5.579 ms" in shown(b, "cdf-readout"), "the whole distribution",

@@ -88,8 +88,10 @@ function chart(id, label, options, data, say, choose) {
 		const last = data[0].length - 1;
 		const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: last }[event.key];
 
-		if (event.key === "Enter" && choose && at >= 0)
+		if (event.key === "Enter" && choose && at >= 0) {
+			event.preventDefault();		// the row's button has the focus then, and is not meant
 			choose(at);
+		}
 		if (to === undefined || last < 0)
 			return;
 		event.preventDefault();
