@@ -26,6 +26,10 @@ __schedlat_options()
 			-d --duration -s --sort --batch -j --json -n --frames --screen --backend
 			-v --verbose"
 		;;
+	bugreport)
+		echo "-i --input -o --output --trace --size --redact --why --from --comm -p --pid -t --tid
+			-d --duration -m --buffer-size --no-irq --backend --only --slice -q --quiet"
+		;;
 	diff)
 		echo "--a --b --by -n --tail -j --json -x --field-separator --fields --from --waits -p --pid
 			-t --tid --comm -C --cpu -G --cgroup --time --all --exact --threads -q --quiet"
@@ -50,7 +54,7 @@ __schedlat_options()
 __schedlat_values()
 {
 	case $1 in
-	-i | --input | -o | --output | --a | --b) return 2 ;;
+	-i | --input | -o | --output | --a | --b | --trace) return 2 ;;
 	--format) echo "perfetto html folded csv jsonl" ;;
 	--from) echo "waking wakeup" ;;
 	--waits) echo "wake preempt fork all" ;;
@@ -68,7 +72,7 @@ __schedlat_values()
 	--comm) ps -A -o comm= | sort -u ;;
 	-d | --duration | --above | -T | --threshold | --flight | --time | --slice | --only | -t | --tid | \
 		-C | --cpu | -G | --cgroup | -m | --buffer-size | -n | --frames | -I | --interval | -x | \
-		--field-separator) ;;
+		--field-separator | --size) ;;
 	*) return 1 ;;
 	esac
 }
@@ -96,7 +100,7 @@ _schedlat()
 		[[ $word == -* ]] || : "${command:=$word}"
 	done
 	if [ -z "$command" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record report timehist top diff export slice check list -h --help --version" \
+		mapfile -t COMPREPLY < <(compgen -W "record report timehist top diff bugreport export slice check list -h --help --version" \
 			-- "$cur")
 		return
 	fi

@@ -23,6 +23,7 @@ static const struct command {
 	{ "top", cmd_top, "who waits now, how long and why: live" },
 	{ "export", cmd_export, "the waits for a viewer, a flame graph, a spreadsheet, a script" },
 	{ "diff", cmd_diff, "percentiles and causes of two recordings side by side" },
+	{ "bugreport", cmd_bugreport, "a mail for maintainers, and a small trace that explains its waits" },
 	{ "slice", cmd_slice, "show and set the slices of running threads" },
 	{ "check", cmd_check, "what this kernel lets us see, and what that disables" },
 	{ "list", cmd_list, "causes, events, columns" },

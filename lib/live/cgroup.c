@@ -93,6 +93,15 @@ int sl_cgroup_ino(const char *path, uint64_t *ret_ino)
 	return find_controller(&controller) ? read_ino(&controller, path, ret_ino) : -EOPNOTSUPP;
 }
 
+static void read_word(char *buf, size_t size, const struct controller *controller, const char *path,
+		      const char *file)
+{
+	char *text = sl_text_read("%s%s/%s", controller->dir, path, file);
+
+	snprintf(buf, size, "%.*s", text ? (int)strcspn(text, " \n") : 0, text ? text : "");
+	free(text);
+}
+
 static void read_group(const struct controller *controller, struct sl_cgroup_info *group)
 {
 	const char *path = strcmp(group->path, "/") ? group->path : "";
@@ -108,6 +117,12 @@ static void read_group(const struct controller *controller, struct sl_cgroup_inf
 			group->throttled_us = value / 1000;	/* v1: ns */
 	}
 	free(stat);
+	group->is_shares = !controller->v2;
+	if (!sl_text_read_u64(&group->weight, "%s%s/cpu.%s", controller->dir, path,
+			      controller->v2 ? "weight" : "shares"))
+		group->weight = 0;
+	read_word(group->uclamp_min, sizeof(group->uclamp_min), controller, path, "cpu.uclamp.min");
+	read_word(group->uclamp_max, sizeof(group->uclamp_max), controller, path, "cpu.uclamp.max");
 	if (controller->v2) {
 		char *max = sl_text_read("%s%s/cpu.max", controller->dir, path);
 		unsigned long long quota, period;
@@ -231,6 +246,20 @@ static void add_value(struct sl_kv_list *list, const char *path, const char *wha
 	free(key);
 }
 
+static void add_word(struct sl_kv_list *list, const char *path, const char *what, const char *value)
+{
+	char *key;
+
+	if (!*value)
+		return;
+	if (asprintf(&key, "cgroup.%s.%s", path, what) < 0) {
+		list->failed = true;
+		return;
+	}
+	sl_kv_add(list, key, value);
+	free(key);
+}
+
 static bool is_of_use(const struct sl_cgroup_info *group)
 {
 	return group && (group->has_quota || group->nr_throttled);
@@ -243,6 +272,10 @@ static void add_group_meta(struct sl_kv_list *list, const struct sl_cgroup_info 
 
 	if (known->has_ino)
 		add_value(list, known->path, "ino", known->ino);
+	if (known->weight)
+		add_value(list, known->path, known->is_shares ? "shares" : "weight", known->weight);
+	add_word(list, known->path, "uclamp_min", known->uclamp_min);
+	add_word(list, known->path, "uclamp_max", known->uclamp_max);
 	if (!is_of_use(start) && !is_of_use(end))
 		return;
 	if (known->has_quota) {

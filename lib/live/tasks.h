@@ -31,6 +31,9 @@ struct sl_cgroup_list {
 		bool has_stat, has_quota, has_ino;
 		uint64_t nr_throttled, throttled_us;
 		uint64_t quota_us, period_us;
+		uint64_t weight;	/* cpu.weight; of version 1 cpu.shares; 0: not known */
+		bool is_shares;
+		char uclamp_min[16], uclamp_max[16];	/* as the kernel prints them; "": not known */
 		uint64_t ino;		/* of its directory: the kernel's id of the group */
 	} *items;
 	size_t nr, room;
@@ -40,8 +43,9 @@ struct sl_cgroup_list {
 int sl_cgroups_scan(const struct sl_task_list *tasks, struct sl_cgroup_list *ret_list,
 		    struct sl_err *err);
 /*
- * Keys cgroup.PATH.ino of all; for those that have a quota or were ever throttled
- * also cgroup.PATH.{nr_throttled,throttled_us}.{start,end}, .quota_us and .period_us.
+ * Keys cgroup.PATH.ino, .weight or .shares, .uclamp_min and .uclamp_max of all, where known;
+ * for those that have a quota or were ever throttled also
+ * cgroup.PATH.{nr_throttled,throttled_us}.{start,end}, .quota_us and .period_us.
  */
 void sl_cgroups_meta(const struct sl_cgroup_list *start, const struct sl_cgroup_list *end,
 		     struct sl_kv_list *list);

@@ -22,7 +22,13 @@ struct sl_out {
 	FILE *file;
 	bool utf8;		/* the terminal takes UTF-8: bars, and names as they are */
 	bool colour;
+	unsigned int width;	/* no line is longer; 0: SL_OUT_WIDTH */
 };
+
+static inline unsigned int sl_out_width(const struct sl_out *out)
+{
+	return out->width ? out->width : SL_OUT_WIDTH;
+}
 
 /* How the numbers of one report are shown; all zero is a valid choice but for `worst`. */
 struct sl_out_view {

@@ -116,13 +116,13 @@ static unsigned int line_width(const struct sl_table *table)
 	return total;
 }
 
-static void fit(struct sl_table *table, unsigned int indent)
+static void fit(struct sl_table *table, unsigned int indent, unsigned int room_all)
 {
 	for (;;) {
 		unsigned int total = indent + line_width(table), widest = NAME_MIN, widest_i = 0;
 		unsigned int excess, room, i;
 
-		if (total <= SL_OUT_WIDTH)
+		if (total <= room_all)
 			return;
 		for (i = 0; i < table->nr_columns; i++) {
 			if (table->columns[i].align == SL_LEFT && table->columns[i].width > widest) {
@@ -134,13 +134,13 @@ static void fit(struct sl_table *table, unsigned int indent)
 			table->gap = 1;
 			return;
 		}
-		excess = total - SL_OUT_WIDTH;
+		excess = total - room_all;
 		room = widest - NAME_MIN;
 		table->columns[widest_i].width -= excess < room ? excess : room;
 	}
 }
 
-static void measure(struct sl_table *table, unsigned int indent)
+static void measure(struct sl_table *table, unsigned int indent, unsigned int width_max)
 {
 	unsigned int i;
 	size_t r;
@@ -157,7 +157,7 @@ static void measure(struct sl_table *table, unsigned int indent)
 		}
 	}
 	if (!table->wide)
-		fit(table, indent);
+		fit(table, indent, width_max);
 }
 
 static void pad(FILE *file, unsigned int n)
@@ -202,7 +202,7 @@ int sl_table_print(struct sl_table *table, struct sl_out *out, unsigned int inde
 
 	if (table->no_memory)
 		return -ENOMEM;
-	measure(table, indent);
+	measure(table, indent, sl_out_width(out));
 	for (i = 0; i < table->nr_columns; i++) {
 		heads[i] = table->columns[i].head;
 		have_head |= *heads[i] != '\0';
@@ -250,7 +250,7 @@ char *sl_table_value(char *buf, size_t size, const struct sl_cell *cell,
 
 void sl_out_wrap(struct sl_out *out, unsigned int indent, unsigned int hang, const char *text)
 {
-	unsigned int at = indent;
+	unsigned int at = indent, most = sl_out_width(out);
 	bool line_start = true;
 
 	pad(out->file, indent);
@@ -265,16 +265,16 @@ void sl_out_wrap(struct sl_out *out, unsigned int indent, unsigned int hang, con
 		if (!word)
 			return;
 		width = sl_fmt_width(word);
-		if (!line_start && at + blanks + width > SL_OUT_WIDTH &&
-		    (hang + width <= SL_OUT_WIDTH || at + blanks >= SL_OUT_WIDTH)) {
+		if (!line_start && at + blanks + width > most &&
+		    (hang + width <= most || at + blanks >= most)) {
 			putc('\n', out->file);
 			pad(out->file, hang);
 			at = hang;
 			blanks = 0;
 		}
 		/* Longer than a whole line: what does not fit becomes the next word, on the next one. */
-		if (at + blanks + width > SL_OUT_WIDTH) {
-			len = sl_fmt_prefix(word, SL_OUT_WIDTH - at - blanks);
+		if (at + blanks + width > most) {
+			len = sl_fmt_prefix(word, most - at - blanks);
 			word[len] = '\0';
 			width = sl_fmt_width(word);
 		}

@@ -36,7 +36,7 @@ struct sl_fmt_unit;
 char *sl_table_value(char *buf, size_t size, const struct sl_cell *cell,
 		     const struct sl_fmt_unit *unit, bool utf8);
 
-/* Words of `text` on lines of at most SL_OUT_WIDTH, continued with `hang` blanks. */
+/* Words of `text` on lines of at most the output's width, continued with `hang` blanks. */
 void sl_out_wrap(struct sl_out *out, unsigned int indent, unsigned int hang, const char *text);
 
 /* A heading line of a section, bold where colour is allowed. */

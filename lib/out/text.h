@@ -20,6 +20,9 @@ int sl_text_why(struct sl_out *out, const struct sl_report *report,
 /* One wait in full, as number `rank` of the list. */
 void sl_text_wait(struct sl_out *out, const struct sl_wait *wait, unsigned int rank);
 
+/* What the recording cannot tell, and what would. */
+void sl_text_not_assessable(struct sl_out *out, const struct sl_report *report);
+
 /* A line under construction: appending never overflows, what does not fit is cut. */
 struct sl_line {
 	char text[2048];

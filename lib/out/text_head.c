@@ -192,11 +192,31 @@ static void print_windows(struct sl_out *out, const struct sl_report *report)
 	sl_out_wrap(out, 0, HANG, line.text);
 }
 
+/* A copy of parts of a recording: what lies between was left out, which is no loss. */
+static bool print_trimmed(struct sl_out *out, const struct sl_report *report)
+{
+	const char *windows = sl_report_meta_get(report, "trimmed.windows");
+	const char *lost = sl_report_meta_get(report, "trimmed.lost");
+	struct sl_line line = { .used = 0 };
+
+	if (!windows || report->lost_events || report->lost_unknown_gaps)
+		return false;
+	sl_line_add(&line, "%-*s0 events; a copy of %s window%s of a recording, which had lost %s; what lay "
+		    "between was left out, in %" PRIu64 " gap%s", HANG, "Lost:", windows,
+		    strcmp(windows, "1") ? "s" : "", lost ? lost : "n/a", report->lost_gaps,
+		    plural(report->lost_gaps));
+	sl_out_wrap(out, 0, HANG, line.text);
+	return true;
+}
+
 static void print_loss(struct sl_out *out, const struct sl_report *report)
 {
 	const struct sl_source_info *info = report->info;
 	struct sl_line line = { .used = 0 };
 	unsigned int i, shown = 0;
+
+	if (print_trimmed(out, report))
+		return;
 
 	if (only_windows(report)) {
 		print_windows(out, report);

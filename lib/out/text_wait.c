@@ -12,7 +12,22 @@
 #include "util/time.h"
 
 #define LINES_MAX 16		/* per wait; more segments than that are added up */
-#define WHO_WIDTH 24
+
+/* Columns of the timeline: as they are, or narrow enough for a mail. */
+struct layout {
+	int indent, at, length, share, cpu, who, decision;
+	const char *confidence;
+	uint64_t whole_us_ns;		/* times from that on have no decimals */
+	unsigned int explained;		/* of segments that are added up, so many of the longest */
+};
+
+static const struct layout *layout_of(const struct sl_out *out)
+{
+	static const struct layout wide = { 5, 12, 11, 8, 4, 24, 19, "confidence", UINT64_MAX, 0 };
+	static const struct layout narrow = { 2, 9, 10, 7, 3, 13, 6, "sure", 100000000, 2 };
+
+	return sl_out_width(out) < SL_OUT_WIDTH ? &narrow : &wide;
+}
 
 static void print_who(struct sl_out *out, const struct sl_wait *wait, unsigned int rank)
 {
@@ -192,16 +207,22 @@ struct line {
 	unsigned int times, threads;
 };
 
+static char *fmt_us(const struct layout *l, char *buf, size_t size, uint64_t ns)
+{
+	return sl_fmt_scaled(buf, size, ns, 1000, ns < l->whole_us_ns ? 3 : 0);
+}
+
 static void print_line(struct sl_out *out, const struct sl_wait *wait, const struct line *line)
 {
+	const struct layout *l = layout_of(out);
 	const struct sl_segment *seg = line->seg;
 	char at[32], len[32], share[16], cpu[16] = "-", who[128] = "-";
 
 	if (line->times)
 		snprintf(at, sizeof(at), "%u", line->times);
 	else
-		sl_fmt_scaled(at, sizeof(at), sl_since(seg->start_ns, wait->start_ns), 1000, 3);
-	sl_fmt_scaled(len, sizeof(len), line->ns, 1000, 3);
+		fmt_us(l, at, sizeof(at), sl_since(seg->start_ns, wait->start_ns));
+	fmt_us(l, len, sizeof(len), line->ns);
 	if (seg->cpu >= 0)
 		snprintf(cpu, sizeof(cpu), "%d", seg->cpu);
 	if (seg->occupant_tid >= 0 || seg->occupant_comm[0]) {
@@ -217,10 +238,10 @@ static void print_line(struct sl_out *out, const struct sl_wait *wait, const str
 		else
 			snprintf(who, sizeof(who), "%s", comm);
 	}
-	sl_fmt_cut(who, WHO_WIDTH);
-	fprintf(out->file, "     %12s %11s %8s  %-17s %4s  %s%*s %s\n", at, len,
-		sl_fmt_percent(share, sizeof(share), line->permille), sl_cause_descs[seg->cause].id, cpu,
-		who, (int)(WHO_WIDTH - sl_fmt_width(who)), "", sl_confidence_name(seg->confidence));
+	sl_fmt_cut(who, (unsigned int)l->who);
+	fprintf(out->file, "%*s%*s %*s %*s  %-17s %*s  %s%*s %s\n", l->indent, "", l->at, at, l->length, len,
+		l->share, sl_fmt_percent(share, sizeof(share), line->permille), sl_cause_descs[seg->cause].id,
+		l->cpu, cpu, who, l->who - (int)sl_fmt_width(who), "", sl_confidence_name(seg->confidence));
 }
 
 static void add_signed(struct sl_line *line, const char *before, int64_t ns)
@@ -234,7 +255,7 @@ static void print_below(struct sl_out *out, const struct sl_segment *seg)
 {
 	if (seg->decision.at == SL_DECIDED_NOWHERE || seg->cause != SL_CAUSE_GROUP_LEVEL)
 		return;
-	fprintf(out->file, "%19sbetween groups: %s\n", "",
+	fprintf(out->file, "%*sbetween groups: %s\n", layout_of(out)->decision, "",
 		seg->decision.below == SL_CAUSE_NONE ? "not known why" : sl_cause_descs[seg->decision.below].id);
 }
 
@@ -277,7 +298,8 @@ static void print_decision(struct sl_out *out, const struct sl_segment *seg)
 		add_signed(&line, ", slice ", d->slice_ns);
 	if (d->rival_slice_ns != SL_NO_VALUE)
 		add_signed(&line, " against ", d->rival_slice_ns);
-	sl_out_wrap(out, 19, 21, line.text);
+	sl_out_wrap(out, (unsigned int)layout_of(out)->decision, (unsigned int)layout_of(out)->decision + 2,
+		    line.text);
 }
 
 static int compare_kind(const struct sl_segment *a, const struct sl_segment *b)
@@ -341,6 +363,7 @@ static unsigned int coalesce(struct line *lines, unsigned int nr)
 
 static void print_rest(struct sl_out *out, const struct line *lines, unsigned int nr)
 {
+	const struct layout *l = layout_of(out);
 	char len[32], share[16];
 	unsigned int i, permille = 0, segments = 0;
 	uint64_t ns = 0;
@@ -350,8 +373,8 @@ static void print_rest(struct sl_out *out, const struct line *lines, unsigned in
 		permille += lines[i].permille;
 		segments += lines[i].times;
 	}
-	fprintf(out->file, "     %12u %11s %8s  more segments, each line of them shorter\n", segments,
-		sl_fmt_scaled(len, sizeof(len), ns, 1000, 3),
+	fprintf(out->file, "%*s%*u %*s %*s  more segments, each line of them shorter\n", l->indent, "", l->at,
+		segments, l->length, fmt_us(l, len, sizeof(len), ns), l->share,
 		sl_fmt_percent(share, sizeof(share), permille));
 }
 
@@ -372,8 +395,43 @@ static bool share_out(struct line *lines, unsigned int nr)
 	return ns && shares;
 }
 
+/* Where many are added up: what was compared before the longest ones that a choice explains. */
+static void print_longest(struct sl_out *out, const struct sl_wait *wait, unsigned int nr)
+{
+	const struct sl_segment *before = NULL;
+
+	for (; nr; nr--) {
+		const struct sl_segment *seg = NULL;
+		struct sl_line line = { .used = 0 };
+		unsigned int i;
+
+		for (i = 0; i < wait->nr_segments; i++) {
+			const struct sl_segment *s = &wait->segments[i];
+
+			if (s->decision.at == SL_DECIDED_NOWHERE ||
+			    (before && (s->ns > before->ns || (s->ns == before->ns && s <= before))))
+				continue;
+			if (!seg || s->ns > seg->ns)
+				seg = s;
+		}
+		if (!seg)
+			return;
+		sl_line_add(&line, "%s ", before ? "then" : "the longest:");
+		sl_line_add_duration(&line, seg->ns);
+		sl_line_add(&line, " from ");
+		sl_line_add_duration(&line, sl_since(seg->start_ns, wait->start_ns));
+		sl_line_add(&line, " on, %s behind ", sl_cause_descs[seg->cause].id);
+		sl_line_add_name(&line, seg->occupant_comm[0] ? seg->occupant_comm : "?", out->utf8);
+		sl_line_add(&line, " %" PRId32, seg->occupant_tid);
+		sl_out_wrap(out, 5, 7, line.text);
+		print_decision(out, seg);
+		before = seg;
+	}
+}
+
 static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 {
+	const struct layout *l = layout_of(out);
 	unsigned int nr = wait->nr_segments, shown, stretches = 0, i;
 	struct line *lines = calloc(nr, sizeof(*lines));
 
@@ -391,8 +449,9 @@ static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 	if (lines[0].times)
 		fprintf(out->file, "     %u segments, added up by cause, CPU and name:\n",
 			stretches);
-	fprintf(out->file, "     %12s   length us    share  held by            CPU  %-*s confidence\n",
-		lines[0].times ? "times" : "at us", WHO_WIDTH, "by whom");
+	fprintf(out->file, "%*s%*s %*s %*s  %-17s %*s  %-*s %s\n", l->indent, "", l->at,
+		lines[0].times ? "times" : "at us", l->length, "length us", l->share, "share", "held by", l->cpu,
+		"CPU", l->who, "by whom", l->confidence);
 	shown = nr > LINES_MAX ? LINES_MAX - 1 : nr;
 	for (i = 0; i < shown; i++) {
 		print_line(out, wait, &lines[i]);
@@ -403,6 +462,8 @@ static void print_segments(struct sl_out *out, const struct sl_wait *wait)
 	}
 	if (shown < nr)
 		print_rest(out, lines + shown, nr - shown);
+	if (lines[0].times && !wait->folded)
+		print_longest(out, wait, l->explained);
 	free(lines);
 }
 

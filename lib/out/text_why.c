@@ -282,7 +282,7 @@ static int print_occupants(struct sl_out *out, const struct sl_why *why)
 }
 
 /* Causes that need the same evidence share a line. */
-static void print_not_assessable(struct sl_out *out, const struct sl_report *report)
+void sl_text_not_assessable(struct sl_out *out, const struct sl_report *report)
 {
 	bool done[SL_CAUSE_NR] = { false }, any = false;
 	unsigned int i, j;
@@ -332,6 +332,6 @@ int sl_text_why(struct sl_out *out, const struct sl_report *report, const struct
 	}
 	for (i = 0; i < shown; i++)
 		sl_text_wait(out, &why->waits[i], i + 1);
-	print_not_assessable(out, report);
+	sl_text_not_assessable(out, report);
 	return 0;
 }

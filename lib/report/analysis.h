@@ -24,6 +24,7 @@ struct sl_analysis {
 	uint64_t data_bytes;			/* of event data in the file */
 	unsigned int waits;			/* bit per enum sl_wait_kind that is reported */
 	uint64_t replaced;			/* wake waits of the file that histograms count as well */
+	bool trimmed;				/* a copy of parts: waits that its windows cut are not shown */
 	bool hists;				/* wake waits are counted by histograms: report/hists.h */
 	bool why_active;			/* this pass selects outliers */
 	bool explain_waits;

@@ -254,7 +254,7 @@ static int fill(struct report_impl *impl)
 	r->nr_meta = a->meta.nr;
 	r->backend = sl_meta_get(&a->meta, "backend");
 	flight = sl_meta_get(&a->meta, "flight");
-	r->flight = flight && strcmp(flight, "0");
+	r->flight = (flight && strcmp(flight, "0")) || a->trimmed;
 	for (i = 0; i < info->nr_cpus; i++) {
 		r->lost_events += info->cpus[i].lost_events;
 		r->lost_gaps += info->cpus[i].lost_gaps;

@@ -93,6 +93,8 @@ static void on_closed(void *arg, const struct sl_closing *closing)
 			a->engine.discarded[own ? SL_DISCARD_OWN_THREAD : SL_DISCARD_FILTERED]++;
 		return;
 	}
+	if (a->trimmed && closing->taints)
+		return;		/* nothing is known of it, and nobody asked */
 	delay_ns = sl_since(closing->end_ns, sl_wait_start(t, a->explainer.context.from_wakeup));
 	if (a->hists && kind == SL_WAIT_WAKE) {
 		if (!(a->waits >> kind & 1))
@@ -141,6 +143,7 @@ static void on_meta(void *arg, const struct sl_event *event)
 	if (event->kind != SL_EV_META)
 		return;
 	learn_context(a);
+	a->trimmed |= event->meta.key && !strcmp(event->meta.key, "trimmed.windows");
 	if (event->meta.key && !strcmp(event->meta.key, "hist.sub"))
 		a->hists = sl_hists_usable(a);
 }
@@ -210,7 +213,7 @@ static int pass_init(struct sl_analysis *a, const struct threshold *thresholds)
 	causes = a->explain_waits;
 	memset(a->samples, 0, sizeof(a->samples));
 	a->replaced = 0;
-	a->hists = false;
+	a->hists = a->trimmed = false;
 	r->tainted_longest_ns = 0;
 	a->explainer.context = (struct sl_why_context){
 		.from_wakeup = r->params.from == SL_FROM_WAKEUP,

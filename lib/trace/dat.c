@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/dat_raw.h"
 #include "trace/dat_stream.h"
 #include "trace/merge.h"
 #include "util/time.h"
@@ -28,6 +29,7 @@ struct dat {
 	struct sl_dat_stream *streams;	/* in the order of ties: by CPU, then by buffer */
 	unsigned int nr_streams;
 	bool started;
+	bool raw_given;			/* sl_dat_raw_next(): step before the next one */
 	uint64_t total_bytes;		/* of event data in the file */
 	uint64_t truncated_bytes, bad_cpu;	/* known at open */
 	char format[16];
@@ -315,7 +317,7 @@ static void reset(struct dat *d)
 	}
 	d->shared.read_bytes = 0;
 	d->shared.error = 0;
-	d->started = false;
+	d->started = d->raw_given = false;
 }
 
 static void dat_free(struct sl_source *source)
@@ -558,6 +560,63 @@ static int dat_next(struct sl_source *source, struct sl_event *ret_events, unsig
 				  strerror(-d->shared.error));
 	source->info.events += n;
 	return (int)n;
+}
+
+static bool raw_is_decoded(enum sl_ev_kind kind)
+{
+	return kind == SL_EV_SWITCH || kind == SL_EV_FORK || kind == SL_EV_NEWTASK || kind == SL_EV_META ||
+	       kind == SL_EV_TASK;
+}
+
+/* The item that the stream stands before; false: it does not fit its format. */
+static bool put_raw(struct dat *d, struct sl_dat_stream *s, struct sl_dat_raw *raw)
+{
+	raw->ts_ns = raw->event.ts_ns = s->ts_ns;
+	raw->cpu = raw->event.cpu = s->cpu;
+	if (!s->bind) {
+		raw->kind = SL_EV_LOST;
+		put_lost(s, &raw->event);
+		return true;
+	}
+	raw->kind = s->bind->kind;
+	raw->format = (unsigned int)(s->bind - d->meta->binds);
+	raw->rec = s->rec;
+	raw->bytes = s->rec_bytes;
+	return !raw_is_decoded(raw->kind) ||
+	       sl_bind_decode(s->bind, s->rec, s->rec_bytes, &d->strings, &raw->event);
+}
+
+int sl_dat_raw_next(struct sl_source *source, struct sl_dat_raw *ret_raw, struct sl_err *err)
+{
+	struct dat *d = (struct dat *)source;
+	bool good = false;
+
+	sl_bind_strings_reset(&d->strings);
+	if (!d->started)
+		start(d);
+	while (!good) {
+		struct sl_dat_stream *s = &d->streams[d->merge.first];
+
+		if (d->raw_given) {	/* the record given out last lay in the stream's window until now */
+			d->raw_given = false;
+			sl_dat_stream_step(s);
+			sl_merge_replay(&d->merge, s->ts_ns);
+			continue;
+		}
+		if (d->shared.error)
+			return sl_err_set(err, d->shared.error, "cannot read %s: %s", d->path,
+					  strerror(-d->shared.error));
+		if (d->merge.key[d->merge.first] == SL_MERGE_END)
+			return 0;
+		good = put_raw(d, s, ret_raw);
+		d->raw_given = true;
+	}
+	return 1;
+}
+
+const struct sl_dat_meta *sl_dat_raw_meta(const struct sl_source *source)
+{
+	return source->ops == &sl_source_dat_ops ? ((const struct dat *)source)->meta : NULL;
 }
 
 static int dat_rewind(struct sl_source *source, struct sl_err *err)

@@ -100,11 +100,17 @@ int sl_dat_read_header_info(const struct sl_dat_file *file, struct sl_dat_meta *
 				&m->data_bytes) ||
 		    m->data_offset < m->commit_offset + m->commit_bytes || m->data_offset > 128)
 			return sl_dat_bad(file, err, "its header_page has no usable data field");
+		free(m->header_page);
+		m->header_page = strndup((const char *)p, (size_t)len);
 	}
 	sl_dat_string(c, word, sizeof(word));
 	len = sl_dat_u64(c);
 	if (!c->cut && strcmp(word, "header_event"))
 		return sl_dat_bad(file, err, "its header_event is not where it should be");
+	if (len && len < 1u << 16 && (p = sl_dat_peek(c, (size_t)len))) {
+		free(m->header_event);
+		m->header_event = strndup((const char *)p, (size_t)len);
+	}
 	sl_dat_skip(c, len);
 	return sl_dat_check(file, c, err, "header_event");
 }
@@ -115,21 +121,31 @@ static int add_format(const struct sl_dat_file *file, struct sl_dat_meta *m, con
 {
 	const struct sl_event_desc *desc = sl_event_desc_find(system, name->name);
 	struct sl_err why = { "" };
+	struct sl_dat_format *formats;
 	struct sl_bind *binds;
 
 	if (!desc || m->ids[name->id] >= SL_DAT_ID_BIND ||
 	    m->nr_binds >= UINT8_MAX - SL_DAT_ID_BIND)
 		return 0;
+	formats = realloc(m->formats, (m->nr_binds + 1) * sizeof(*formats));
+	if (formats)
+		m->formats = formats;
 	binds = realloc(m->binds, (m->nr_binds + 1) * sizeof(*binds));
-	if (!binds)
+	if (binds)
+		m->binds = binds;
+	if (!binds || !formats)
 		return sl_err_set(err, -ENOMEM, "cannot read %s: no memory for its event formats",
 				  file->path);
-	m->binds = binds;
 	if (sl_bind_format(text, len, desc, file->big_endian, &binds[m->nr_binds], &why)) {
 		snprintf(m->bind_problem, sizeof(m->bind_problem), "%.255s", why.msg);
 		return 0;	/* this event is not used; the rest of the file is as good as before */
 	}
+	formats[m->nr_binds].system = strdup(system);
+	formats[m->nr_binds].text = strndup(text, len);
 	m->ids[name->id] = (uint8_t)(SL_DAT_ID_BIND + m->nr_binds++);
+	if (!formats[m->nr_binds - 1].system || !formats[m->nr_binds - 1].text)
+		return sl_err_set(err, -ENOMEM, "cannot read %s: no memory for its event formats",
+				  file->path);
 	return 0;
 }
 
@@ -331,6 +347,13 @@ void sl_dat_meta_free(struct sl_dat_meta *m)
 	for (i = 0; i < m->nr_buffers; i++)
 		free(m->buffers[i].cpus);
 	free(m->buffers);
+	for (i = 0; i < m->nr_binds; i++) {
+		free(m->formats[i].system);
+		free(m->formats[i].text);
+	}
+	free(m->formats);
+	free(m->header_page);
+	free(m->header_event);
 	free(m->binds);
 	free(m->uname);
 	sl_dat_codec_release(&m->codec);

@@ -57,6 +57,11 @@ struct sl_dat_meta {
 
 	unsigned int nr_binds;
 	struct sl_bind *binds;
+	/* The texts, for who copies parts of the file; NULL where it has none. */
+	char *header_page, *header_event;
+	struct sl_dat_format {
+		char *system, *text;
+	} *formats;			/* [nr_binds] */
 	uint8_t ids[65536];
 	char bind_problem[256];		/* why the last event could not be bound; "" if none */
 };

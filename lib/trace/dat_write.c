@@ -75,7 +75,7 @@ struct cpu_table {
 };
 
 struct sl_dat_writer {
-	char *path, *clock;
+	char *path, *clock, *uname;
 	int fd;
 	unsigned int page_bytes;
 	enum sl_dat_compress compress;
@@ -160,7 +160,8 @@ int sl_dat_writer_create(const char *path, const struct sl_dat_writer_opts *opts
 	w->chunk_bytes = (size_t)CHUNK_PAGES * opts->page_bytes;
 	w->path = strdup(path);
 	w->clock = strdup(opts->clock);
-	if (!w->path || !w->clock)
+	w->uname = opts->uname ? strdup(opts->uname) : NULL;
+	if (!w->path || !w->clock || (opts->uname && !w->uname))
 		goto out_memory;
 	if (w->compress == SL_DAT_ZSTD) {
 		w->packed_bytes = ZSTD_compressBound(w->chunk_bytes);
@@ -393,7 +394,9 @@ static void put_options(struct sl_dat_writer *w, struct sl_dat_buf *buf, const u
 	put_option(buf, ID_CPUCOUNT, &nr_cpus, sizeof(nr_cpus));
 	put_option(buf, ID_CLOCK, w->clock, strlen(w->clock) + 1);
 	put_option(buf, ID_VERSION, "schedlat", sizeof("schedlat"));
-	if (!uname(&names)) {
+	if (w->uname) {
+		put_option(buf, ID_UNAME, w->uname, strlen(w->uname) + 1);
+	} else if (!uname(&names)) {
 		snprintf(text, sizeof(text), "%s %s %s %s", names.sysname, names.nodename,
 			 names.release, names.machine);
 		put_option(buf, ID_UNAME, text, strlen(text) + 1);
@@ -735,6 +738,7 @@ static void writer_free(struct sl_dat_writer *w)
 	free(w->copy);
 	free(w->path);
 	free(w->clock);
+	free(w->uname);
 	ZSTD_freeCCtx(w->zstd);
 	sl_dat_own_clear(&w->own);
 	free(w);

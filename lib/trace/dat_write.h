@@ -25,6 +25,7 @@ struct sl_dat_writer_opts {
 	unsigned int page_bytes;	/* sub-buffer size of the data */
 	const char *clock;		/* as in trace_clock: "mono" */
 	enum sl_dat_compress compress;
+	const char *uname;		/* of the traced machine; NULL: this one */
 };
 
 int sl_dat_writer_create(const char *path, const struct sl_dat_writer_opts *opts,
