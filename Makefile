@@ -10,6 +10,7 @@
 # make bench        measure speed and overhead;  make fuzz  FUZZ_SECONDS=300
 # make check-kernels  on the kernels of other Debian releases, in qemu (tests/kernels)
 # make lab          build the lab's kernels and boot them;  make check-lab  all its tests (tests/lab)
+# make lab-eval     what the short-slice series changes, in guests (tests/lab/README.md)
 # make check-patches  the kernel patches apply, keep their contract; MATRIX=1: and compile
 # make score        does it name the true cause? SCORE="--only rt-hog"; mk/score.mk
 
@@ -32,6 +33,7 @@ include mk/score.mk
 include mk/kernels.mk
 include mk/lab.mk
 include mk/eas.mk
+include mk/lab-eval.mk
 include mk/patches.mk
 include mk/install.mk
 
