@@ -155,6 +155,31 @@ struct sl_energy {
 	uint64_t prev_cost;
 };
 
+/*
+ * The shortest slices on busy CPUs, where they were compared to choose one of them
+ * (sched_min_slice_choice). ns; SL_NO_VALUE: no fair task was there.
+ */
+struct sl_slices {
+	bool told;			/* false: nothing below is known */
+	const char *site;		/* "wake-affine", "idle-cpu", ... NULL: a word of a later kernel */
+	int target_cpu;			/* where it would have gone without; -1: not known */
+	int cpu;			/* what was chosen */
+	int other_cpu;			/* the best of the others; -1: there was none */
+	unsigned int candidates;	/* CPUs with fair tasks that it may use */
+	int64_t slice_ns;		/* its own */
+	int64_t min_slice_ns, other_min_slice_ns;
+};
+
+/* Attempts to push the task to a better CPU while it waited (sched_push_fair). */
+struct sl_push {
+	bool told;			/* false: the recording has no such events */
+	unsigned int tries;
+	/* of the last one */
+	const char *trigger;		/* "wakeup", ... NULL: none, or a word of a later kernel */
+	const char *result;		/* "pushed", "no-better", ... NULL: the same */
+	int cpu, dest_cpu;		/* from where, and where to; -1: none */
+};
+
 struct sl_wait {
 	int32_t tid, tgid;		/* tgid -1: unknown process */
 	char comm[16];
@@ -181,10 +206,16 @@ struct sl_wait {
 	int64_t sleep_lag_ns;		/* lag when it went to sleep */
 	int64_t wake_lag_ns;		/* lag when it was queued: V - vruntime */
 	int was_delayed;		/* it was still queued while it slept: 1 yes, 0 no, -1 unknown */
+	/* where the lag that it was queued with came from; NULL: not known. "carried" (it is that of its last
+	 * sleep), "decayed" (less of it), "reset" (its CPU had been idle), "delayed" (it had not left the queue) */
+	const char *lag_origin;
+	int64_t decayed_lag_ns;		/* what was left of sleep_lag_ns; SL_NO_VALUE: not told */
 	const char *throttled_group;	/* path of the group that held it; NULL: none or unknown */
 
 	struct sl_selection selection;
 	struct sl_energy energy;
+	struct sl_slices slices;
+	struct sl_push push;
 	unsigned int place_causes;	/* bit (cause - SL_CAUSE_HOLD_NR) per PLACE cause that applies */
 	unsigned int place_exact;	/* those of them that the kernel itself states */
 	enum sl_confidence place_confidence;	/* of the least sure of them */

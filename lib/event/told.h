@@ -79,18 +79,47 @@
 	X(UNTHROTTLE, "unthrottle")                                                     \
 	X(CLASS, "class")
 
+/* sched_min_slice_choice.site */
+#define SL_MIN_SLICE_SITES(X)                                                           \
+	X(WAKE_AFFINE, "wake-affine")	/* the waker's CPU or the previous one */       \
+	X(IDLE_CPU, "idle-cpu")		/* no idle CPU was found */                     \
+	X(IDLE_CAPACITY, "idle-capacity") /* the same, CPUs of several sizes */         \
+	X(EAS, "eas")			/* CPUs of equal energy cost */
+
+/* sched_push_fair.trigger */
+#define SL_PUSH_TRIGGERS(X)                                                             \
+	X(WAKEUP, "wakeup")		/* it was woken and has to wait */              \
+	X(NOT_PICKED, "not-picked")	/* a task with a longer slice runs */           \
+	X(PREEMPTED, "preempted")	/* it ran until one with a shorter slice came */ \
+	X(MISFIT, "misfit")		/* the CPU's capacity is not enough */          \
+	X(RUNNING, "running")		/* the same, it was stopped to be pushed */
+
+/* sched_push_fair.result */
+#define SL_PUSH_RESULTS(X)                                                              \
+	X(PUSHED, "pushed")                                                             \
+	X(NO_BETTER, "no-better")	/* no CPU is better */                          \
+	X(NOT_ALLOWED, "not-allowed")                                                   \
+	X(RACED, "raced")		/* no longer so when the locks were taken */    \
+	X(NOTHING, "nothing")		/* nobody on the list can be moved */
+
 #define SL_PREEMPT(ID, word) SL_PREEMPT_##ID,
 #define SL_PICK(ID, word) SL_PICK_##ID,
 #define SL_PATH(ID, word) SL_PATH_##ID,
 #define SL_SELECT(ID, word) SL_SELECT_##ID,
 #define SL_ENERGY(ID, word) SL_ENERGY_##ID,
 #define SL_SITE(ID, word) SL_SITE_##ID,
+#define SL_MIN_SLICE(ID, word) SL_MIN_SLICE_##ID,
+#define SL_TRIGGER(ID, word) SL_TRIGGER_##ID,
+#define SL_PUSH(ID, word) SL_PUSH_##ID,
 enum sl_preempt_why { SL_PREEMPT_WHYS(SL_PREEMPT) SL_PREEMPT_NR };
 enum sl_pick_why { SL_PICK_WHYS(SL_PICK) SL_PICK_NR };
 enum sl_select_path { SL_SELECT_PATHS(SL_PATH) SL_PATH_NR };
 enum sl_select_why { SL_SELECT_WHYS(SL_SELECT) SL_SELECT_NR };
 enum sl_energy_why { SL_ENERGY_WHYS(SL_ENERGY) SL_ENERGY_NR };
 enum sl_resched_site { SL_RESCHED_SITES(SL_SITE) SL_SITE_NR };
+enum sl_min_slice_site { SL_MIN_SLICE_SITES(SL_MIN_SLICE) SL_MIN_SLICE_NR };
+enum sl_push_trigger { SL_PUSH_TRIGGERS(SL_TRIGGER) SL_TRIGGER_NR };
+enum sl_push_result { SL_PUSH_RESULTS(SL_PUSH) SL_PUSH_NR };
 
 /* Bits of sched_wakeup_preempt.flags and sched_pick_fair.flags. */
 enum sl_told_flags {
@@ -112,5 +141,8 @@ const char *sl_select_path_name(int path);
 const char *sl_select_why_name(int why);
 const char *sl_energy_why_name(int why);
 const char *sl_resched_site_name(int site);
+const char *sl_min_slice_site_name(int site);
+const char *sl_push_trigger_name(int trigger);
+const char *sl_push_result_name(int result);
 
 #endif

@@ -307,6 +307,47 @@ static json_t *json_value(int64_t value)
 	return value == SL_NO_VALUE ? json_null() : json_integer(value);
 }
 
+static json_t *json_slices(const struct sl_slices *s)
+{
+	json_t *object;
+	int bad = 0;
+
+	if (!s->told)
+		return json_null();
+	object = json_object();
+	bad |= sl_json_set(object, "site", sl_json_text(s->site));
+	bad |= sl_json_set(object, "target_cpu", sl_json_id(s->target_cpu));
+	bad |= sl_json_set(object, "cpu", sl_json_id(s->cpu));
+	bad |= sl_json_set(object, "other_cpu", sl_json_id(s->other_cpu));
+	bad |= sl_json_set(object, "candidates", json_integer(s->candidates));
+	bad |= sl_json_set(object, "slice_ns", json_value(s->slice_ns));
+	bad |= sl_json_set(object, "min_slice_ns", json_value(s->min_slice_ns));
+	bad |= sl_json_set(object, "other_min_slice_ns", json_value(s->other_min_slice_ns));
+	if (!bad)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *json_push(const struct sl_push *p)
+{
+	json_t *object;
+	int bad = 0;
+
+	if (!p->told)
+		return json_null();
+	object = json_object();
+	bad |= sl_json_set(object, "tries", json_integer(p->tries));
+	bad |= sl_json_set(object, "trigger", sl_json_text(p->trigger));
+	bad |= sl_json_set(object, "result", sl_json_text(p->result));
+	bad |= sl_json_set(object, "cpu", sl_json_id(p->cpu));
+	bad |= sl_json_set(object, "dest_cpu", sl_json_id(p->dest_cpu));
+	if (!bad)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 static json_t *json_wait(const struct sl_wait *wait)
 {
 	json_t *object = json_object();
@@ -340,6 +381,8 @@ static json_t *json_wait(const struct sl_wait *wait)
 	bad |= sl_json_set(object, "forbidden_cpu", sl_json_id(wait->forbidden_cpu));
 	bad |= sl_json_set(object, "selection", json_selection(&wait->selection));
 	bad |= sl_json_set(object, "energy", json_energy(&wait->energy));
+	bad |= sl_json_set(object, "slices", json_slices(&wait->slices));
+	bad |= sl_json_set(object, "push", json_push(&wait->push));
 	bad |= sl_json_set(object, "place_causes", json_place_causes(wait));
 	bad |= sl_json_set(object, "place_confidence",
 			   sl_json_text(wait->place_causes ?
@@ -348,6 +391,8 @@ static json_t *json_wait(const struct sl_wait *wait)
 	bad |= sl_json_set(object, "wake_lag_ns", json_value(wait->wake_lag_ns));
 	bad |= sl_json_set(object, "was_delayed",
 			   wait->was_delayed < 0 ? json_null() : json_boolean(wait->was_delayed));
+	bad |= sl_json_set(object, "lag_origin", sl_json_text(wait->lag_origin));
+	bad |= sl_json_set(object, "decayed_lag_ns", json_value(wait->decayed_lag_ns));
 	bad |= sl_json_set(object, "throttled_group", sl_json_text(wait->throttled_group));
 	bad |= sl_json_set(object, "taints", json_taints(wait->taints));
 	if (!bad)

@@ -199,6 +199,56 @@ static void print_energy(struct sl_out *out, const struct sl_wait *wait)
 	sl_out_wrap(out, 5, 7, line.text);
 }
 
+static void add_slice(struct sl_line *line, int cpu, int64_t ns)
+{
+	sl_line_add(line, "CPU %d ", cpu);
+	if (ns == SL_NO_VALUE)
+		sl_line_add(line, "none");
+	else
+		sl_line_add_duration(line, (uint64_t)ns);
+}
+
+static void print_slices(struct sl_out *out, const struct sl_wait *wait)
+{
+	const struct sl_slices *s = &wait->slices;
+	struct sl_line line = { .used = 0 };
+
+	if (!s->told)
+		return;
+	sl_line_add(&line, "shortest slices: ");
+	add_slice(&line, s->cpu, s->min_slice_ns);
+	if (s->other_cpu >= 0) {
+		sl_line_add(&line, ", ");
+		add_slice(&line, s->other_cpu, s->other_min_slice_ns);
+	}
+	if (s->slice_ns != SL_NO_VALUE) {
+		sl_line_add(&line, "; its own ");
+		sl_line_add_duration(&line, (uint64_t)s->slice_ns);
+	}
+	sl_line_add(&line, "; CPU %d chosen of %u", s->cpu, s->candidates);
+	if (s->site)
+		sl_line_add(&line, " (%s)", s->site);
+	sl_out_wrap(out, 5, 7, line.text);
+}
+
+static void print_push(struct sl_out *out, const struct sl_wait *wait)
+{
+	const struct sl_push *p = &wait->push;
+	struct sl_line line = { .used = 0 };
+
+	if (!p->told || !p->tries)
+		return;
+	sl_line_add(&line, "push from CPU %d", p->cpu);
+	if (p->dest_cpu >= 0)
+		sl_line_add(&line, " to CPU %d", p->dest_cpu);
+	sl_line_add(&line, ": %s", p->result ? p->result : "n/a");
+	if (p->trigger)
+		sl_line_add(&line, " (%s)", p->trigger);
+	if (p->tries > 1)
+		sl_line_add(&line, ", the last of %u attempts", p->tries);
+	sl_out_wrap(out, 5, 7, line.text);
+}
+
 /* One line: a segment, or (times > 0) several of the same cause, CPU and name together. */
 struct line {
 	const struct sl_segment *seg;
@@ -477,6 +527,9 @@ static void print_lag(struct sl_out *out, const struct sl_wait *wait)
 	if (wait->sleep_lag_ns != SL_NO_VALUE)
 		add_signed(&line, line.used ? "; went to sleep with " : "went to sleep with lag ",
 			   wait->sleep_lag_ns);
+	if (wait->decayed_lag_ns != SL_NO_VALUE && wait->decayed_lag_ns != wait->sleep_lag_ns)
+		add_signed(&line, !strcmp(wait->lag_origin, "reset") ? ", reset as its CPU was idle: " :
+			   ", decayed to ", wait->decayed_lag_ns);
 	if (wait->was_delayed > 0)
 		sl_line_add(&line, "%sslept while still queued (delayed dequeue)", line.used ? "; " : "");
 	if (wait->throttled_group) {
@@ -493,6 +546,8 @@ void sl_text_wait(struct sl_out *out, const struct sl_wait *wait, unsigned int r
 	print_where(out, wait);
 	print_selection(out, wait);
 	print_energy(out, wait);
+	print_slices(out, wait);
+	print_push(out, wait);
 	print_lag(out, wait);
 	if (wait->nr_segments)
 		print_segments(out, wait);

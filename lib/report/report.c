@@ -233,9 +233,9 @@ static void judge_assessable(const struct sl_analysis *a, bool not[SL_CAUSE_NR])
 	not[SL_CAUSE_IDLE_CPU_MISSED] = !placed;
 	not[SL_CAUSE_WAKE_AFFINE] = !placed && !(wakeup && recorded(a, SL_EV_SELECT));
 	not[SL_CAUSE_STACKED_WAKEUP] = !a->meta.has_slices && !recorded(a, SL_EV_PLACE);
-	not[SL_CAUSE_MIN_SLICE_CHOICE] = true;
+	not[SL_CAUSE_MIN_SLICE_CHOICE] = !recorded(a, SL_EV_MIN_SLICE);
 	not[SL_CAUSE_ENERGY_CHOICE] = !recorded(a, SL_EV_SELECT) && !recorded(a, SL_EV_ENERGY_CHOICE);
-	not[SL_CAUSE_PUSH_MISSED] = not[SL_CAUSE_PUSH_FAILED] = true;
+	not[SL_CAUSE_PUSH_MISSED] = not[SL_CAUSE_PUSH_FAILED] = !recorded(a, SL_EV_PUSH);
 	not[SL_CAUSE_AFFINITY] = !a->meta.has_tasks;
 }
 

@@ -118,13 +118,15 @@ static void on_closed(void *arg, const struct sl_closing *closing)
 static void learn_context(struct sl_analysis *a)
 {
 	struct sl_why_context *ctx = &a->explainer.context;
-	const char *features;
+	const char *features, *enabled;
 	uint64_t n;
 
 	if (sl_meta_get_u64(&a->meta, "tick_ns", &n))
 		ctx->tick_ns = n;
 	if (sl_meta_get_u64(&a->meta, "fair_server", &n))
 		ctx->fair_server = n != 0;
+	enabled = sl_meta_get(&a->meta, "events_enabled");
+	ctx->has_push |= enabled && strstr(enabled, sl_event_kind_name(SL_EV_PUSH));
 	features = sl_meta_get(&a->meta, "sched_features");
 	if (features) {
 		ctx->no_wakeup_preemption = strstr(features, "NO_WAKEUP_PREEMPTION") != NULL;
@@ -172,6 +174,7 @@ static int consume(void *arg, const struct sl_event *events, unsigned int nr)
 {
 	struct sl_analysis *a = arg;
 
+	a->explainer.context.has_push |= a->engine.seen[SL_EV_PUSH];
 	a->explainer.context.has_wakeup = a->engine.seen[SL_EV_WAKEUP];
 	a->explainer.context.asked_by_event = a->engine.seen[SL_EV_NEED_RESCHED];
 	if (a->why_active)

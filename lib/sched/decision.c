@@ -116,6 +116,9 @@ void sl_decision_forget(struct sl_task *t)
 	t->fair->off_until_ns = 0;
 	t->fair->select.pid = 0;
 	t->fair->energy.chosen_ns = 0;
+	t->fair->slices.pid = t->fair->decay.pid = t->fair->push.pid = 0;
+	t->fair->nr_pushes = 0;
+	t->fair->pushed = false;
 	for (i = 0; i < SL_STAYS_MAX; i++)
 		t->fair->stays[i].known = false;
 }

@@ -86,12 +86,15 @@ struct sl_told_queueing {
 	struct sl_wakeup_check check;	/* sched_wakeup_preempt */
 	struct sl_ev_select select;	/* sched_select_task_rq_fair */
 	struct sl_told_energy energy;
+	struct sl_ev_min_slice slices;	/* sched_min_slice_choice; pid 0: not told */
+	struct sl_ev_lag_decay decay;	/* sched_lag_decay; pid 0: not told */
 };
 
 static inline void sl_told_forget(struct sl_told_queueing *told)
 {
 	told->placed_ns = told->checked_ns = told->selected_ns = 0;
 	told->energy.chosen_ns = told->energy.nr = 0;
+	told->slices.pid = told->decay.pid = 0;
 }
 
 /*
@@ -113,6 +116,11 @@ struct sl_task_fair {
 	struct sl_told_queueing told;	/* of the wakeup that goes on */
 	struct sl_ev_select select;	/* of its wakeup; pid 0: not told */
 	struct sl_told_energy energy;	/* the same; chosen_ns 0: not told */
+	struct sl_ev_min_slice slices;	/* the same; pid 0: not told */
+	struct sl_ev_lag_decay decay;	/* the same; pid 0: not told */
+	struct sl_ev_push push;		/* the last attempt to push it while it waits; pid 0: none was told */
+	uint32_t nr_pushes;		/* so many attempts */
+	bool pushed;			/* one of them moved it */
 	uint64_t off_until_ns;		/* it was taken off its queue when it stopped, and put back then; 0: not */
 	uint64_t off_cgroup;		/* the group whose bandwidth was used up there; 0: not known */
 	/* its last sleep */

@@ -216,6 +216,38 @@ int sl_told_energy_choice(struct sl_task *t, const struct sl_event *ev)
 	return 0;
 }
 
+int sl_told_min_slice(struct sl_task *t, const struct sl_event *ev)
+{
+	struct sl_task_fair *tf = sl_decision_task(t);
+
+	if (!tf)
+		return -ENOMEM;
+	tf->told.slices = ev->min_slice;	/* of several the last one: each has the one before as its target */
+	return 0;
+}
+
+int sl_told_lag_decay(struct sl_task *t, const struct sl_event *ev)
+{
+	struct sl_task_fair *tf = sl_decision_task(t);
+
+	if (!tf)
+		return -ENOMEM;
+	tf->told.decay = ev->lag_decay;
+	return 0;
+}
+
+int sl_told_push(struct sl_task *t, const struct sl_event *ev)
+{
+	struct sl_task_fair *tf = sl_decision_task(t);
+
+	if (!tf)
+		return -ENOMEM;
+	tf->push = ev->push;
+	tf->nr_pushes++;
+	tf->pushed |= ev->push.result == SL_PUSH_PUSHED;
+	return 0;
+}
+
 void sl_told_queued(struct sl_task *t, uint64_t now_ns)
 {
 	struct sl_task_fair *tf = t->fair;
@@ -228,6 +260,8 @@ void sl_told_queued(struct sl_task *t, uint64_t now_ns)
 		tf->select = told->select;
 	if (told->energy.chosen_ns)
 		tf->energy = told->energy;
+	tf->slices = told->slices;
+	tf->decay = told->decay;
 	if (told->checked_ns) {
 		note_wakeup(t, &told->check, now_ns);
 	} else if (told->placed_ns) {

@@ -25,6 +25,11 @@ int sl_told_wakeup_preempt(struct sl_task *t, const struct sl_task *curr, const 
 /* Energy-aware scheduling looks at a CPU for t, and what it chose. */
 int sl_told_energy(struct sl_task *t, const struct sl_event *ev);
 int sl_told_energy_choice(struct sl_task *t, const struct sl_event *ev);
+/* Slices were compared to choose a CPU for t; what became of its lag while it slept. */
+int sl_told_min_slice(struct sl_task *t, const struct sl_event *ev);
+int sl_told_lag_decay(struct sl_task *t, const struct sl_event *ev);
+/* Its CPU tried to push t, which waits there, to another one. */
+int sl_told_push(struct sl_task *t, const struct sl_event *ev);
 /* t was queued by a wakeup, now: what was told of it holds for this wait. */
 void sl_told_queued(struct sl_task *t, uint64_t now_ns);
 

@@ -125,7 +125,7 @@ static void on_pick(struct sl_engine *e, const struct sl_event *ev)
 		request_is_over(c);
 }
 
-/* Events about a task on its way to a queue. */
+/* Events about a task on its way to a queue, or on its way off it. */
 static void on_task_told(struct sl_engine *e, const struct sl_event *ev, int32_t pid)
 {
 	struct sl_task *t = pid > 0 ? sl_engine_task(e, pid) : NULL;
@@ -151,6 +151,16 @@ static void on_task_told(struct sl_engine *e, const struct sl_event *ev, int32_t
 		break;
 	case SL_EV_ENERGY_CHOICE:
 		ret = sl_told_energy_choice(t, ev);
+		break;
+	case SL_EV_LAG_DECAY:
+		ret = sl_told_lag_decay(t, ev);
+		break;
+	case SL_EV_MIN_SLICE:
+		ret = sl_told_min_slice(t, ev);
+		break;
+	case SL_EV_PUSH:
+		if (t->state == SL_TASK_QUEUED)
+			ret = sl_told_push(t, ev);
 		break;
 	default:
 		break;
@@ -193,6 +203,15 @@ void sl_decisions_apply(struct sl_engine *e, struct sl_cpu *c, const struct sl_e
 		break;
 	case SL_EV_ENERGY_CHOICE:
 		on_task_told(e, ev, ev->energy_choice.pid);
+		break;
+	case SL_EV_LAG_DECAY:
+		on_task_told(e, ev, ev->lag_decay.pid);
+		break;
+	case SL_EV_MIN_SLICE:
+		on_task_told(e, ev, ev->min_slice.pid);
+		break;
+	case SL_EV_PUSH:
+		on_task_told(e, ev, ev->push.pid);
 		break;
 	case SL_EV_PICK:
 		on_pick(e, ev);

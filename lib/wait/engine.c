@@ -715,6 +715,9 @@ static inline void apply(struct sl_engine *e, const struct sl_event *ev)
 	case SL_EV_ENERGY:
 	case SL_EV_ENERGY_CHOICE:
 	case SL_EV_RESCHED_FAIR:
+	case SL_EV_LAG_DECAY:
+	case SL_EV_MIN_SLICE:
+	case SL_EV_PUSH:
 		sl_decisions_apply(e, c, ev);
 		break;
 	case SL_EV_EXIT:	/* get_context() knows it; the final switch has state X or Z */

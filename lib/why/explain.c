@@ -138,7 +138,8 @@ static bool explain_by_sums(struct sl_explainer *x, const struct sl_engine *e,
 	struct resched rs;
 
 	if (t->sched_class != SL_CLASS_FAIR || closing->taints || t->policy > 0 ||
-	    t->flags & SL_TASK_STACKED || closing->unsure || !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST] ||
+	    t->flags & SL_TASK_STACKED || sl_placed_by_slice(t) || closing->unsure ||
+	    !sl_interval_sums(e, closing, ns) || ns[SL_SLOT_LOST] ||
 	    (e->has_snapshots && sl_eevdf_knows(t)))
 		return false;
 	c = e->cpus.at[t->cpu];
@@ -486,7 +487,8 @@ static int emit_interval(void *arg, const struct sl_interval *iv)
 		return emit_cut(b, iv, throttled);
 	if (iv->before_cpu_known)
 		b->r->taints |= SL_TAINT_BEFORE_TRACE;
-	if (b->closing->task->flags & SL_TASK_STACKED && iv->occupant && iv->slot == SL_SLOT_FAIR &&
+	if ((b->closing->task->flags & SL_TASK_STACKED || sl_placed_by_slice(b->closing->task)) &&
+	    iv->occupant && iv->slot == SL_SLOT_FAIR &&
 	    iv->occupant->slice_ns && iv->occupant->slice_ns <= b->closing->task->slice_ns)
 		b->r->stacked_ns += iv->end_ns - iv->start_ns;
 	if (iv->occupant)
@@ -627,6 +629,22 @@ int sl_explain(struct sl_explainer *x, const struct sl_engine *e, const struct s
 	return explain(&b, e);
 }
 
+/* Where the lag that it was queued with came from: as told, or as place_entity() uses it (6.6 to 7.3). */
+static void show_lag(const struct sl_task *t, struct sl_wait *w)
+{
+	const struct sl_ev_lag_decay *d = &t->fair->decay;
+
+	if (t->fair->was_delayed) {
+		w->lag_origin = "delayed";
+	} else if (d->pid == t->tid) {
+		w->sleep_lag_ns = (int64_t)d->lag;
+		w->decayed_lag_ns = (int64_t)d->decayed_lag;
+		w->lag_origin = d->reset ? "reset" : d->lag != d->decayed_lag ? "decayed" : "carried";
+	} else if (w->sleep_lag_ns != SL_NO_VALUE) {
+		w->lag_origin = "carried";
+	}
+}
+
 /* Protection is virtual time of the running task: heavier ones stay longer. */
 static void note_overruns(struct build *b)
 {
@@ -696,15 +714,17 @@ int sl_explain_segments(struct sl_explainer *x, const struct sl_engine *e,
 		w->cause_ns[r.hold[i].cause] += r.hold[i].ns;
 		w->confidence_ns[r.hold[i].cause][r.hold[i].confidence] += r.hold[i].ns;
 	}
-	w->sleep_lag_ns = w->wake_lag_ns = SL_NO_VALUE;
+	w->sleep_lag_ns = w->wake_lag_ns = w->decayed_lag_ns = SL_NO_VALUE;
 	w->was_delayed = -1;
 	if (sl_eevdf_knows(t)) {
 		if (wake && t->fair->sleep_lag_known)
 			w->sleep_lag_ns = t->fair->sleep_lag;
 		if (t->fair->ns && t->fair->lag_known)
 			w->wake_lag_ns = t->fair->lag;
-		if (wake)
+		if (wake) {
 			w->was_delayed = t->fair->was_delayed;
+			show_lag(t, w);
+		}
 	}
 	if (w->cause_ns[SL_CAUSE_THROTTLED])
 		sl_told_throttled(&x->context, t, &w->throttled_group);

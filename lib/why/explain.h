@@ -20,6 +20,7 @@
 struct sl_why_context {
 	bool from_wakeup;		/* --from=wakeup: the path is no part of the wait */
 	bool has_wakeup;		/* sched_wakeup is recorded */
+	bool has_push;			/* sched_push_fair is recorded: without one nobody tried */
 	bool clock_is_per_cpu;		/* nothing is exact then */
 	uint64_t tick_ns;		/* 0: unknown */
 	bool no_wakeup_preemption, no_preempt_short;	/* scheduler features that are known to be off */
@@ -100,6 +101,8 @@ uint64_t sl_throttled_until(const struct sl_why_context *ctx, const struct sl_ta
  * it t's? 1 yes, and its path (owned by the context); 0 no, or nothing was told; -1 not known.
  */
 int sl_told_throttled(const struct sl_why_context *ctx, const struct sl_task *t, const char **ret_path);
+/* Did the kernel compare slices to choose its CPU, and is another one where all have longer slices than it? */
+bool sl_placed_by_slice(const struct sl_task *t);
 /* Was it the wrong CPU? Fills place_causes, avoidable_* (placement.c). */
 void sl_placement_of(const struct sl_why_context *ctx, const struct sl_engine *e,
 		     const struct sl_closing *closing, struct sl_explained *ret);

@@ -37,6 +37,22 @@ static const struct sl_ev_select *deciding_selection(const struct sl_task *t)
 	return s && s->cpu == t->wake_cpu ? s : NULL;
 }
 
+static const struct sl_ev_min_slice *told_slices(const struct sl_task *t)
+{
+	const struct sl_task_fair *tf = t->fair;
+
+	return tf && t->wait_kind != SL_WAIT_PREEMPT && t->queued_ns != SL_TIME_NONE &&
+	       tf->slices.pid == t->tid ? &tf->slices : NULL;
+}
+
+bool sl_placed_by_slice(const struct sl_task *t)
+{
+	const struct sl_ev_min_slice *m = told_slices(t);
+
+	return m && m->cpu == t->wake_cpu && m->other_cpu >= 0 && m->min_slice < m->other_min_slice &&
+	       m->other_min_slice != UINT64_MAX && m->slice < m->other_min_slice;
+}
+
 static bool by_energy(const struct sl_task *t, const struct sl_ev_select *s)
 {
 	const struct sl_told_energy *en = told_energy(t);
@@ -110,6 +126,20 @@ static void note_pull(const struct sl_task *t, const struct sl_ev_select *s, str
 	r->pull_hurt = r->avoidable_cpu == prev_cpu;
 }
 
+/*
+ * Attempts to put it right. That there was none is told by silence, so only where the events are
+ * recorded; whether there was a better CPU is what the rest of the evidence says.
+ */
+static void note_push(const struct sl_why_context *ctx, const struct sl_task *t, struct sl_explained *r)
+{
+	if (!r->avoidable_ns || (t->fair && t->fair->pushed))
+		return;
+	if (t->fair && t->fair->nr_pushes)
+		note(r, SL_CAUSE_PUSH_FAILED, true);
+	else if (ctx->has_push)
+		note(r, SL_CAUSE_PUSH_MISSED, true);
+}
+
 void sl_placement_of(const struct sl_why_context *ctx, const struct sl_engine *e,
 		     const struct sl_closing *closing, struct sl_explained *ret)
 {
@@ -137,6 +167,15 @@ void sl_placement_of(const struct sl_why_context *ctx, const struct sl_engine *e
 			ret->avoidable_cpu = t->better_cpu;
 		}
 	}
+	if (sl_placed_by_slice(t)) {
+		note(ret, SL_CAUSE_MIN_SLICE_CHOICE, true);
+		/* Where all slices are longer than its own it would not have been behind them. */
+		if (ret->stacked_ns > ret->avoidable_ns) {
+			ret->avoidable_ns = ret->stacked_ns;
+			ret->avoidable_cpu = t->fair->slices.other_cpu;
+		}
+	}
+	note_push(ctx, t, ret);
 	note_pull(t, s, ret);
 	if (ret->forbidden_ns && sl_task_is_pinned(t)) {
 		note(ret, SL_CAUSE_AFFINITY, false);
@@ -151,7 +190,8 @@ void sl_placement_of(const struct sl_why_context *ctx, const struct sl_engine *e
 enum sl_cause sl_placement_to_blame(const struct sl_explained *r)
 {
 	/* The most specific one first: what the kernel states it compared, then patterns. */
-	static const enum sl_cause order[] = { SL_CAUSE_ENERGY_CHOICE, SL_CAUSE_STACKED_WAKEUP };
+	static const enum sl_cause order[] = { SL_CAUSE_ENERGY_CHOICE, SL_CAUSE_MIN_SLICE_CHOICE,
+					       SL_CAUSE_PUSH_FAILED, SL_CAUSE_STACKED_WAKEUP };
 	unsigned int i;
 
 	/* Affinity is never to blame: what it forbids the scheduler could not have chosen. */
@@ -216,11 +256,54 @@ static void show_energy(const struct sl_task *t, struct sl_energy *w)
 		}
 }
 
+static int64_t slice_value(uint64_t ns)
+{
+	return ns > INT64_MAX ? SL_NO_VALUE : (int64_t)ns;
+}
+
+static void show_slices(const struct sl_task *t, struct sl_slices *w)
+{
+	const struct sl_ev_min_slice *m = told_slices(t);
+
+	w->cpu = w->target_cpu = w->other_cpu = -1;
+	w->slice_ns = w->min_slice_ns = w->other_min_slice_ns = SL_NO_VALUE;
+	w->told = m;
+	if (!m)
+		return;
+	w->site = sl_min_slice_site_name(m->site);
+	w->target_cpu = m->target_cpu;
+	w->cpu = m->cpu;
+	w->other_cpu = m->other_cpu;
+	w->candidates = m->candidates > 0 ? (unsigned int)m->candidates : 0;
+	w->slice_ns = slice_value(m->slice);
+	w->min_slice_ns = slice_value(m->min_slice);
+	w->other_min_slice_ns = slice_value(m->other_min_slice);
+}
+
+static void show_push(const struct sl_why_context *ctx, const struct sl_task *t, struct sl_push *w)
+{
+	const struct sl_task_fair *tf = t->fair;
+
+	w->cpu = w->dest_cpu = -1;
+	if (t->wait_kind == SL_WAIT_PREEMPT)
+		return;
+	w->told = ctx->has_push || (tf && tf->nr_pushes);
+	if (!tf || !tf->nr_pushes)
+		return;
+	w->tries = tf->nr_pushes;
+	w->trigger = sl_push_trigger_name(tf->push.trigger);
+	w->result = sl_push_result_name(tf->push.result);
+	w->cpu = tf->push.cpu;
+	w->dest_cpu = tf->push.dest_cpu == tf->push.cpu ? -1 : tf->push.dest_cpu;
+}
+
 void sl_placement_show(const struct sl_why_context *ctx, const struct sl_task *t,
 		       const struct sl_explained *r, struct sl_wait *w)
 {
 	show_selection(t, &w->selection);
 	show_energy(t, &w->energy);
+	show_slices(t, &w->slices);
+	show_push(ctx, t, &w->push);
 	w->place_causes = r->place_causes;
 	w->place_exact = r->taints ? 0 : r->place_exact;
 	w->place_confidence = sl_placement_confidence(r, r->place_causes);

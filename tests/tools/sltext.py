@@ -66,6 +66,9 @@ for name, fields in {
     "sched_energy_candidate": "util energy cost pd fits prev best",
     "sched_energy_choice": "cost prev_cost prev_cpu fits prev_fits why",
     "sched_resched_fair": "vruntime deadline vprot lazy pending site tick",
+    "sched_lag_decay": "lag decayed_lag delta slept reset",
+    "sched_min_slice_choice": "slice min_slice other_min_slice target_cpu other_cpu candidates site",
+    "sched_push_fair": "slice min_slice dest_cpu trigger result",
 }.items():
     EVENTS[name] = ("sched", {"pid": REQUIRED, "cpu": REQUIRED, **dict.fromkeys(fields.split(), 0)})
 for vector in ("local_timer", "reschedule", "call_function", "call_function_single", "irq_work"):
@@ -100,7 +103,7 @@ POSITIONS = {
     **{name: (["pid", "cpu"], None) for name in (
         "sched_wakeup_preempt", "sched_pick_fair", "sched_place_entity",
         "sched_select_task_rq_fair", "sched_energy_candidate", "sched_energy_choice",
-        "sched_resched_fair")},
+        "sched_resched_fair", "sched_lag_decay", "sched_min_slice_choice", "sched_push_fair")},
     "schedlat:meta": (["key", "value"], None),
     "schedlat:task": (["pid"], None),
 }
