@@ -164,6 +164,14 @@ static int parse_option(struct args *args, int option, bool has_command, struct 
 	return 0;
 }
 
+/* Writing the trace would destroy the recording that it is read from. */
+static bool is_one_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
 static int parse(int argc, char **argv, struct args *args, struct sl_err *err)
 {
 	bool has_command = false;
@@ -193,7 +201,7 @@ static int parse(int argc, char **argv, struct args *args, struct sl_err *err)
 				  argv[optind], argv[optind + 1]);
 	if (!has_command && optind < argc)
 		args->params.path = argv[optind];
-	if (!strcmp(args->params.path, args->trace))
+	if (is_one_file(args->params.path, args->trace))
 		return sl_err_set(err, SL_EUSAGE, "--trace '%s' is the recording itself: choose another name", args->trace);
 	args->params.filter.pids = args->pids;
 	args->params.filter.tids = args->tids;
@@ -419,7 +427,8 @@ static int make_trace(const struct args *args, const struct sl_report *report, c
 			return 0;
 		}
 	}
-	unlink(r == -EFBIG ? args->trace : "");
+	if (r == -EFBIG)
+		unlink(args->trace);
 	trace->why_not = why_not->msg;
 	return r == -EFBIG || r == -ENOENT || r == SL_EUNSUPP ? 0 : r;
 }

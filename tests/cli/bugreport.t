@@ -234,6 +234,8 @@ def bad_input(tmp):
     (tmp / "cut.dat").write_bytes(DEMO.read_bytes()[:3000])
     refused(tmp, ["-i", "cut.dat"], 2, "cut.dat")
     refused(tmp, ["-i", DEMO, "--trace", DEMO], 129, "recording itself")
+    os.symlink(tmp / "three.dat", tmp / "link.dat")
+    refused(tmp, ["-i", "three.dat", "--trace", "link.dat"], 129, "recording itself")
     refused(tmp, ["--size=5", "-i", DEMO], 129, "--size", "500k")
     refused(tmp, ["--why=5", "-i", DEMO], 129, "'5'")
     refused(tmp, ["--nonsense"], 129, "--nonsense")
