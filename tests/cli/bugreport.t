@@ -133,6 +133,7 @@ def example(tmp):
     kept = (DEMO.parent / "bugreport.txt").read_text()
 
     def comparable(text):
+        text = text.split("Not assessable", 1)[0]	# grows with what can be told
         return re.sub(r"/\S*/demo\.dat|demo\.dat|: \d+ bytes", "", re.sub(r"\s+", " ", text))
     equal(comparable(mail), comparable(kept), "the mail of the example is what is written today")
     shutil.copy(DEMO.parent / "bugreport.dat", tmp / "kept.dat")

@@ -5,7 +5,9 @@ test_dir=$(realpath "$(dirname "$0")")
 . "$test_dir/lib.sh"
 
 # shellcheck disable=SC2016
-command='for i in 1 2 3; do (while :; do :; done) & done; for i in $(seq 60); do sleep 0.01; done; kill $(jobs -p); exit 3'
+command='for i in 1 2 3; do (while :; do :; done) & done
+for i in $(seq 60); do sleep 0.01; done
+kill $(jobs -p); exit 3'
 "$SCHEDLAT" bugreport -q --no-irq --trace small.dat -o mail.txt -- bash -c "$command" 2>/dev/null
 is $? 0 "the report's status, not the command's"
 [ -s schedlat.dat ]; ok $? "the recording is kept"
