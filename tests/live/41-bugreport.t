@@ -19,7 +19,7 @@ matches "$(cat mail.txt)" "CPUs: +online $(cat /sys/devices/system/cpu/online),"
 matches "$(cat mail.txt)" "Cgroup: +/" "a cgroup"
 matches "$(tr -s ' \n' ' ' <mail.txt)" "Recorded with: schedlat record -o schedlat.dat -q --no-irq -- bash -c for i" \
 	"the command line"
-matches "$(tr -s ' \n' ' ' <mail.txt)" "explains ([123] of )?these" "what the trace explains"
+matches "$(tr -s ' \n' ' ' <mail.txt)" "explains ([0-3] of )?these" "what the trace explains"
 spec=$(sed -n 's/.*--why=\([0-9]*ns\).*/\1/p' mail.txt)
 "$SCHEDLAT" report --why="$spec" small.dat >report.txt
 is $? 0 "the trace is read with the --why of the mail"
