@@ -78,7 +78,7 @@ def check_series(patches):
         total = len(mine)
         wrong = [patch.name for number, patch in enumerate(mine, 1)
                  if not pathlib.Path(patch.name).name.startswith(f"{number:04d}-")
-                 or f"[PATCH {number}/{total}]" not in patch.head]
+                 or f"[PATCH {number:0{len(str(total))}}/{total}]" not in patch.head]
         result(not wrong, f"{group}: numbered 1 to {total} in the order of series", wrong)
         cover = HERE / group / "0000-cover-letter.patch"
         text = cover.read_text() if cover.exists() else ""
@@ -94,7 +94,7 @@ def check_form(patch):
     signed = [line for line in lines if line.startswith("Signed-off-by: ")]
     why = [line for line in lines if line and not re.match(r"[A-Z][a-z-]+-by: ", line)]
     wrong = []
-    if not re.match(r"(\S+: )+[A-Z]", patch.subject()):
+    if not re.match(r"(\S+( \S+)?: )+[A-Z]", patch.subject()):
         wrong.append(f"subject: {patch.subject()!r}")
     if len(why) < 3:
         wrong.append("a message of less than three lines does not say why")
@@ -230,6 +230,23 @@ def check_contract(work, source):
         result(section and not missing, f"documentation: {name}, its fields and words", missing)
 
 
+def check_states(work):
+    """The functions that map utilization to performance states, out of the patched header."""
+    header = (work / "include/linux/energy_model.h").read_text()
+    found = [re.search(rf"^static inline int\n{name}\(.*?^}}\n", header, re.S | re.M) for name in
+             ("em_pd_get_efficient_state", "em_pd_get_previous_state")]
+    if not all(found):
+        result(False, "energy model: both functions are in the header")
+        return
+    (work / "em-functions.h").write_text("\n".join(match.group(0) for match in found))
+    build = subprocess.run(["gcc", "-O2", "-I", str(work), "-o", str(work / "em-states"),
+                            str(HERE / "em-states.c")], capture_output=True, text=True, check=False)
+    run = build if build.returncode else subprocess.run(
+        [str(work / "em-states")], capture_output=True, text=True, check=False)
+    result(run.returncode == 0, "energy model: a utilization has one state, by both functions",
+           run.stdout + run.stderr)
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     patches = series()
@@ -240,6 +257,7 @@ def main():
         work = pathlib.Path(name)
         if check_apply(patches, source, work):
             check_contract(work, source)
+            check_states(work)
     for patch in patches:
         check_style(patch, source)
 

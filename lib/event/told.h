@@ -67,7 +67,9 @@
 	X(CHEAPER, "cheaper")                                                           \
 	X(FITS_BETTER, "fits-better")                                                   \
 	X(MORE_CAPACITY, "more-capacity")                                               \
-	X(PREV, "prev")			/* nothing is better than staying */
+	X(PREV, "prev")			/* nothing is better than staying */            \
+	X(LESS_BUSY, "less-busy")	/* costs the same, fewer tasks are there */     \
+	X(SLICE, "slice")		/* costs the same, it runs at once there */
 
 /* sched_resched_fair.site */
 #define SL_RESCHED_SITES(X)                                                             \

@@ -181,6 +181,8 @@ static void print_energy(struct sl_out *out, const struct sl_wait *wait)
 		[SL_ENERGY_FITS_BETTER] = "it fits better",
 		[SL_ENERGY_MORE_CAPACITY] = "it has more capacity",
 		[SL_ENERGY_PREV] = "nothing is better than staying",
+		[SL_ENERGY_LESS_BUSY] = "it costs the same, and fewer tasks are there",
+		[SL_ENERGY_SLICE] = "it costs the same, and the task's slice lets it run at once",
 	};
 	const struct sl_energy *en = &wait->energy;
 	struct sl_line line = { .used = 0 };

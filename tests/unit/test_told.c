@@ -49,7 +49,7 @@ static void every_promise_can_be_bound(void **state)
 		struct sl_err err = { "" };
 		char *text;
 
-		if (d->kind < SL_EV_WAKEUP_PREEMPT || d->kind > SL_EV_RESCHED_FAIR)
+		if (d->kind < SL_EV_WAKEUP_PREEMPT || d->kind > SL_EV_PUSH)
 			continue;
 		text = format_of(d->name);
 		if (sl_bind_format(text, strlen(text), d, SL_HOST_BIG_ENDIAN, &bind, &err))
@@ -58,7 +58,7 @@ static void every_promise_can_be_bound(void **state)
 		free(text);
 		bound++;
 	}
-	assert_int_equal(bound, SL_EV_RESCHED_FAIR - SL_EV_WAKEUP_PREEMPT + 1);
+	assert_int_equal(bound, SL_EV_PUSH - SL_EV_WAKEUP_PREEMPT + 1);
 }
 
 /* "{ 3, "word" }" behind __print_symbolic(REC->FIELD, ...: all of them, and no more. */
@@ -98,6 +98,9 @@ static void words_have_the_kernels_numbers(void **state)
 	words_are("sched_select_task_rq_fair", "why", sl_select_why_name, SL_SELECT_NR);
 	words_are("sched_energy_choice", "why", sl_energy_why_name, SL_ENERGY_NR);
 	words_are("sched_resched_fair", "site", sl_resched_site_name, SL_SITE_NR);
+	words_are("sched_min_slice_choice", "site", sl_min_slice_site_name, SL_MIN_SLICE_NR);
+	words_are("sched_push_fair", "trigger", sl_push_trigger_name, SL_TRIGGER_NR);
+	words_are("sched_push_fair", "result", sl_push_result_name, SL_PUSH_NR);
 }
 
 /* A record with every byte its own number: each wide member has the bytes of its field. */

@@ -28,6 +28,7 @@ em_table()
 #	why PHASE COMM WHY PREV CPU N	choices by the last trace_marker (one word) before them, task, reason,
 #				previous and chosen CPU
 #	seen WHY N		choices of all tasks by reason
+#	cost PHASE N MEAN	choices with a cost in that phase, and what they cost on average
 #
 # Energy is cost * busy, em_cpu_energy() in 7.3: the cost is that of the slowest state with
 # enough performance for the busiest CPU of the domain; busy is the sum of the utilization of all
@@ -134,6 +135,7 @@ em_check() # TABLE TRACE
 		}
 		n = candidates[on]++
 		ccpu[on, n] = cpu; ccost[on, n] = c; cfits[on, n] = fits; cprev[on, n] = field("prev") + 0
+		conce[on, n] = field("at_once"); cnr[on, n] = field("nr_running")
 		own = on " " nr[on] + 0 " " cpu
 		if (own in own_energy) {
 			witnessed++
@@ -172,7 +174,7 @@ em_check() # TABLE TRACE
 		} else if (pcost != "" && field("prev_cost") + 0 != pcost) bad("prev_cost is not that of the candidate")
 		if (why == "cheaper") {
 			if (pcost == "" || field("cost") + 0 >= pcost) bad("not cheaper than the previous CPU")
-			if (chosen >= 0 && (cfits[on, chosen] <= 0 || ccost[on, chosen] != ccost[on, least]))
+			if (chosen >= 0 && cfits[on, chosen] > 0 && ccost[on, chosen] != ccost[on, least])
 				bad("not the cheapest of those that fit")
 		} else if (why == "fits-better") {
 			if (field("fits") + 0 <= field("prev_fits") + 0) bad("does not fit better")
@@ -183,7 +185,21 @@ em_check() # TABLE TRACE
 			if (field("fits") + 0 >= 0) bad("more-capacity, but it fits")
 		} else if (why == "prev" && field("prev_fits") + 0 > 0) {
 			if (least >= 0 && ccost[on, least] < pcost) bad("a cheaper one fits")
+		} else if (why == "slice" || why == "less-busy") {
+			if (pcost == "" || field("cost") + 0 != pcost) bad("does not cost the same")
 		}
+		if (field("cost") + 0 >= 0) {
+			total[phase] += field("cost")
+			compared[phase]++
+		}
+		# Of those that cost the same: at once before later, then the fewest tasks.
+		mine = -1
+		for (i = 0; i < n; i++) if (ccpu[on, i] == cpu) mine = i
+		for (i = 0; mine >= 0 && conce[on, mine] != "" && why != "raced" && i < n; i++)
+			if (cfits[on, i] == cfits[on, mine] && ccost[on, i] == ccost[on, mine] &&
+			    domain_of(ccpu[on, i]) == domain_of(cpu) && (conce[on, i] > conce[on, mine] ||
+			    (conce[on, i] == conce[on, mine] && cnr[on, i] < cnr[on, mine])))
+				bad("CPU " ccpu[on, i] " costs the same and is less busy")
 		expect[pid] = cpu
 		forget(on)
 		raced[on] = 0
@@ -209,5 +225,6 @@ em_check() # TABLE TRACE
 		print "count bad " bads + 0
 		for (i in seen) print "seen " i " " seen[i]
 		for (i in by) print "why " i " " by[i]
+		for (i in compared) print "cost " i " " compared[i] " " total[i] / compared[i]
 	}' "$1" "$2"
 }
