@@ -14,7 +14,7 @@ for file in /bin/sched_*.format; do
 	sed '/^ID:/d' /sys/kernel/tracing/events/sched/"$name"/format > $TMPDIR/format
 	sed '/^ID:/d' "$file" > $TMPDIR/want
 	if ! [ -d /sys/kernel/tracing/events/sched/sched_push_fair ]; then
-		# Without the series short-slice-trace some events are not there, and others lack what it adds at the end.
+		# Without short-slice-trace some events are not there, and others lack what it adds at the end.
 		[ -d "/sys/kernel/tracing/events/sched/$name" ] || { skip "$name" "this kernel has only part of the series"; continue; }
 		sed -i '/^print fmt/d' $TMPDIR/format $TMPDIR/want
 		sed -i "$(wc -l < $TMPDIR/format)q" $TMPDIR/want

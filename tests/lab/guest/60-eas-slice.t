@@ -52,7 +52,8 @@ kill $load
 wait $load
 
 for phase in slice cost base; do
-	awk -v phase=$phase '/tracing_mark_write: / { on = $NF == phase } on || /tracing_mark_write/' $trace > $TMPDIR/$phase
+	awk -v phase=$phase '/tracing_mark_write: / { on = $NF == phase } on || /tracing_mark_write/' \
+		$trace > $TMPDIR/$phase
 	em_check $table $TMPDIR/$phase > $TMPDIR/$phase.check
 	grep -E '^(bad|count choices|seen|cost)' $TMPDIR/$phase.check | sed "s/^/# $phase: /"
 done
