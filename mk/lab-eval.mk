@@ -14,7 +14,15 @@ $(EVAL_WAKE): tests/lab/eval/eval-wake.c tests/workloads/rt.c tests/workloads/rt
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Itests/workloads -o $@ $< tests/workloads/rt.c $(SL_LDFLAGS) $(LDFLAGS) -lpthread
 
-lab-programs: $(EVAL_WAKE)
+# What 91-stress-short-slice runs.
+SCHED_STORM := $(O)/tests/lab/eval/sched-storm
+
+$(SCHED_STORM): tests/lab/eval/sched-storm.c $(O)/.flags
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -o $@ $< $(SL_LDFLAGS) $(LDFLAGS) -lpthread
+
+lab-programs: $(EVAL_WAKE) $(SCHED_STORM)
 
 lab-eval: lab-deps
 	@$(MAKE) --no-print-directory lab-programs

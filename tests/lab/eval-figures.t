@@ -104,6 +104,6 @@ with tempfile.TemporaryDirectory() as work:
                  # 0.03 slower; ten values, two of each 0.61 .. 0.65: sd 0.0149.
                  "MISSED: E: process, 4 groups not slower: 0.030 s slower (-5 %), spread 0.015 s",
                  "4 vCPUs; -icount, an instruction takes 1 ns, each vCPU has its turn within 40 us;",
-                 "base: 7.3.4-base (patches: abc1234); series: 7.3.4-series", "5 runs of each, in turn"):
+                 "base: 7.3.4-base (patches: abc1234); series: 7.3.4-series", "; 5 runs of each."):
         t.ok(" ".join(want.split()) in squeezed, f"the tables have: {want}", text)
 t.done()

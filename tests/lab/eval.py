@@ -169,7 +169,7 @@ class Set:
         for side, c in self.conditions.items():
             what = f"{side}: {c['kernel']} (patches: {c['commit']})"
             parts.append(what + (f" with {c['features']}" if c["features"] else ""))
-        parts.append(f"{runs} runs of each" + ("" if len(self.sides) == 1 else ", in turn"))
+        parts.append(f"{runs} runs of each" + (", in turn" if one["mode"] == "multi" and len(self.sides) > 1 else ""))
         return "; ".join(parts) + ". Figures are medians of the runs."
 
     def cyclictest(self, test):

@@ -46,13 +46,16 @@ recorder() # TEST COMMAND...
 cyclic()
 {
 	prefix=${3:+rec-}
+	# Beside hackbench the recorder would take minutes to start and to end: the load waits
+	# until it is at work, and ends first.
+	[ -z "$3" ] || [ -z "$load" ] || kill -STOP "$load"
 	with_slice 8ms cyclictest -q -t 1 -p 0 --policy=other -i 3777 -h 100000 -D "$(($2 + 1))s" \
 		--histfile "$TMPDIR/hist" >"$TMPDIR/cyclictest" 2>&1 &
 	task=$!
 	if [ -n "$3" ]; then
-		# The load ends first: beside hackbench the recorder would take minutes to come to its end.
 		# shellcheck disable=SC2016 # for that shell
-		run recorder "$1" sh -c 'sleep "$1"; [ "$0" = none ] || kill -KILL "$0"' "${load:-none}" "$2"
+		run recorder "$1" sh -c '[ -z "$1" ] || kill -CONT "$1"; sleep "$0"
+			[ -z "$1" ] || kill -KILL "$1"' "$2" "$load"
 		ok "$status" "$1: recorded" "$said"
 	else
 		usleep 500000
