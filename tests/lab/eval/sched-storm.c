@@ -5,13 +5,13 @@
  *
  *	sched-storm [-s SECONDS] [-l LIMIT] [-r SEED]
  *
- * Processes that spin, sleep, yield, or wake each other count what they do. Meanwhile
- * each of them gets, at random, other CPUs, another slice, another nice value, another group (two of
- * them with a quota, one of these within another), and CPUs come and go. A watchdog, realtime so that it is not held up by
- * what it watches, looks once a second: a task that has counted nothing for LIMIT seconds is stuck, is
- * named at once, and makes the exit status 1. The first line has the processes; at the end there is one for
- * each with its count and its longest time without one, as far as looking once a second
- * tells, and one with how often each change was made.
+ * Processes that spin, sleep, yield, or wake each other count what they do. Meanwhile each of them
+ * gets, at random, other CPUs, another slice, another nice value, another group (two of them with
+ * a quota, one of these within another), and CPUs come and go. A watchdog, realtime so that it is
+ * not held up by what it watches, looks once a second: a task that has counted nothing for LIMIT
+ * seconds is stuck, is named at once, and makes the exit status 1. The first line has the processes;
+ * at the end there is one for each with its count and its longest time without one, as far as
+ * looking once a second tells, and one with how often each change was made.
  */
 #include <errno.h>
 #include <fcntl.h>
