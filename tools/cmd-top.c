@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -476,6 +477,13 @@ int cmd_top(int argc, char **argv)
 	};
 	struct sl_err err = { "" };
 	int r = parse(argc, argv, &args, &err);
+
+	/*
+	 * Each frame's analysis frees what it took. glibc would raise the threshold with every large
+	 * block that is freed, and then keep these on a heap that long-lived pieces hold open.
+	 */
+	mallopt(M_MMAP_THRESHOLD, 64 << 10);
+	mallopt(M_TRIM_THRESHOLD, 256 << 10);
 
 	if (r < 0) {
 		r = sl_tool_fail(CMD, r, &err);

@@ -168,8 +168,8 @@ void sl_top_detail(struct sl_top_page *page, const struct sl_top_frame *f, const
 			   sl_top_short(p99, sizeof(p99), task->p99_ns),
 			   sl_top_short(max, sizeof(max), task->max_ns));
 		page->fixed = page->nr;
-		add_histogram(page, view, task->hist);
 		add_judged(page, task->judged);
+		add_histogram(page, view, task->hist);
 	}
 	for (unsigned int i = 0; f->kept && i < f->kept->why.nr_waits && rank < WORST; i++) {
 		const struct sl_wait *wait = &f->kept->why.waits[i];

@@ -266,7 +266,7 @@ char *sl_top_where(char *buf, size_t size, const struct sl_top_task *task, bool 
 static void add_tasks(char *buf, size_t size, const struct sl_top_frame *f)
 {
 	if (f->only_short)
-		snprintf(buf, size, "%u of %u threads, those with a short slice", f->nr_tasks, f->nr_threads);
+		snprintf(buf, size, "%u of %u threads (short slices)", f->nr_tasks, f->nr_threads);
 	else
 		snprintf(buf, size, "%u of %u threads", f->nr_tasks, f->nr_threads);
 }

@@ -159,8 +159,8 @@ void sl_top_tasks(struct sl_top_page *page, const struct sl_top_frame *f, const 
 		sl_top_add(page, SL_TOP_LINE_NOTE, -1, "nothing is like '%s'; / and Enter show all", view->search);
 	else if (!nr && f->only_short)
 		sl_top_add(page, SL_TOP_LINE_NOTE, -1,
-			   "no thread with a slice below %s has waited; a or --all shows the others",
-			   f->base_slice_ns ? "the base slice" : "the base slice, which is not known here,");
+			   "no thread with a short slice has waited%s; a or --all shows the others",
+			   f->base_slice_ns ? "" : " (the base slice is not known)");
 	else if (!nr)
 		sl_top_add(page, SL_TOP_LINE_NOTE, -1, "no thread has waited yet");
 	free(rows);

@@ -49,6 +49,11 @@ static void draw_bar(const struct sl_tui *tui)
 					     i == tui->view.screen ? SL_TUI_HERE : SL_TUI_BAR, text) + 2;
 	}
 	column = sl_tui_screen_piece(&tui->screen, 0, column, SL_TUI_BAR, "? help  q quit") + 2;
+	if (tui->view.screen == SL_TOP_TASKS) {
+		column = sl_tui_screen_piece(&tui->screen, 0, column, SL_TUI_BAR, "by ");
+		column = sl_tui_screen_piece(&tui->screen, 0, column, SL_TUI_BAR,
+					     sl_top_sort_name(tui->view.sort)) + 2;
+	}
 	if (tui->search[0]) {
 		char text[SL_TUI_PROMPT_MAX + 16], name[SL_TUI_PROMPT_MAX];
 
@@ -101,8 +106,8 @@ static void draw_last(const struct sl_tui *tui)
 	}
 	say_where(tui, text, sizeof(text));
 	if (!*text)
-		snprintf(text, sizeof(text), "by %s: s r  only: /  Enter detail  a all  + - threshold  P pause"
-			 "  z reset  S save", sl_top_sort_name(tui->view.sort));
+		snprintf(text, sizeof(text), "s r sort  / only  Enter detail  a all  + - threshold  P pause  z reset"
+			 "  S save");
 	sl_tui_screen_line(&tui->screen, line, SL_TUI_BAR, text, 0);
 }
 

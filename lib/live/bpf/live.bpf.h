@@ -36,7 +36,6 @@ static __always_inline void live_queued(struct sl_bpf_task *t, u32 slot,
 	struct sl_bpf_cpu *c;
 
 	t->queued = ts;
-	t->wait_cpu = cpu;
 	c = bpf_map_lookup_elem(&cpus, &cpu);
 	if (!c)
 		return;

@@ -287,6 +287,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			add_ext(&r->h, r->parts, prev, SL_ROLE_PREV);
 	}
 	send(run.c, &r->h, RECORD_LEN(r));
+	run.c->irq_since = run.c->softirq_since = 0;
 	if (config.live)
 		live_switched(&run, next, &r->h, r->parts);
 	if (config.threshold_ns)
@@ -399,6 +400,30 @@ int BPF_PROG(picked_again, bool is_switch)
 	return 0;
 }
 
+/* The outermost handler that runs. What is missed here is over at the next switch. */
+static __always_inline void note_handler(struct sl_bpf_cpu *c, u32 kind, u64 ts)
+{
+	switch (kind) {
+	case SL_BPF_IRQ_ENTRY:
+	case SL_BPF_VECTOR_ENTRY:
+	case SL_BPF_IPI_ENTRY:
+		if (!c->irq_since)
+			c->irq_since = ts;
+		break;
+	case SL_BPF_IRQ_EXIT:
+	case SL_BPF_VECTOR_EXIT:
+	case SL_BPF_IPI_EXIT:
+		c->irq_since = 0;
+		break;
+	case SL_BPF_SOFTIRQ_ENTRY:
+		c->softirq_since = ts;
+		break;
+	case SL_BPF_SOFTIRQ_EXIT:
+		c->softirq_since = 0;
+		break;
+	}
+}
+
 static __always_inline int number(u32 kind, int a, int b)
 {
 	struct {
@@ -409,6 +434,8 @@ static __always_inline int number(u32 kind, int a, int b)
 
 	if (!begin(&run))
 		return 0;
+	if (config.threshold_ns)
+		note_handler(run.c, kind, run.ts);
 	fill_header(&r.h, &run, kind);
 	r.payload.a = a;
 	r.payload.b = b;

@@ -64,7 +64,8 @@ struct sl_bpf_task {
 	unsigned int hist;		/* of its delays; 0: none yet */
 	unsigned int waking_len, wakeup_len;
 	unsigned int is_new;		/* its first wait is of another kind: neither counted nor sent */
-	int wait_cpu;			/* live: where it was queued */
+	unsigned long long inside;	/* an interrupt or softirq ran there when it was queued: since then */
+	int wait_cpu;			/* where it was queued */
 	unsigned long long queued;	/* live: when */
 	unsigned long long ran_ns[SL_BPF_RAN_NR]; /* live: what that CPU had run until then */
 	unsigned char waking[24 + 32 + 48];
@@ -102,6 +103,7 @@ struct sl_bpf_cpu {
 	unsigned int lost;		/* since the last record that got through */
 	unsigned int depth;		/* buffers in use */
 	unsigned int hists;		/* given out by this CPU */
+	unsigned long long irq_since, softirq_since; /* runs since then; 0: none does */
 	unsigned int left_out;		/* live: waits that end here are not counted */
 	unsigned int ran;		/* live: enum sl_bpf_ran */
 	unsigned long long ran_since, ran_ns[SL_BPF_RAN_NR];

@@ -73,6 +73,21 @@ static __always_inline u32 slot_of(const struct run *run, struct sl_bpf_task *t)
 	return slot;
 }
 
+/* What has begun before a wait and goes on in it: without its beginning the wait is not explained. */
+static __always_inline void note_inside(struct sl_bpf_task *t, u32 cpu)
+{
+	struct sl_bpf_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
+	u64 irq, softirq;
+
+	t->wait_cpu = cpu;
+	t->inside = 0;
+	if (!c)
+		return;
+	irq = c->irq_since;
+	softirq = c->softirq_since;
+	t->inside = softirq && (!irq || softirq < irq) ? softirq : irq;
+}
+
 /* A waking or wakeup: the woken task keeps it until it runs. */
 static __always_inline void keep_wake(const struct run *run, struct task_struct *p,
 				      struct sl_bpf_header *h, u64 len)
@@ -107,6 +122,7 @@ static __always_inline void keep_wake(const struct run *run, struct task_struct 
 	bpf_probe_read_kernel(t->wakeup, len, h);
 	t->wakeup_len = len;
 	t->is_new = h->kind == SL_BPF_WAKEUP_NEW;
+	note_inside(t, task_cpu(p));
 	if (config.live && !t->is_new)
 		live_queued(t, slot_of(run, t), p, h->ts);
 }
@@ -268,6 +284,8 @@ static __always_inline void end_wait(const struct run *run, struct task_struct *
 	}
 	((struct sl_bpf_header *)t->wakeup)->flags = t->waking_len ? 0 : SL_BPF_WAIT_BEGIN;
 	put(run->c, t->wakeup, t->wakeup_len, sizeof(t->wakeup));
+	if (t->inside && t->inside < since && t->wait_cpu == (int)run->cpu)
+		since = t->inside;
 	send_history(run->cpu, since);
 }
 
