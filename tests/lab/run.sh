@@ -13,8 +13,8 @@
 #
 #	LAB_KERNELS	base,traced,debug, or the name of a directory here that has patches or
 #			options for a kernel of its own; default: all that the tests name
-#	LAB_SERIES	what traced and debug have of kernel-patches/series: base, tracepoints,
-#			all (default); see kernel.sh
+#	LAB_SERIES	what traced and debug have of kernel-patches/series: base, tracepoints
+#			(default), all; see kernel.sh
 #	LAB_TESTS	only these of guest/: 10-smoke,30-values
 #	LAB_CPUS, LAB_MODE, LAB_TOPO	instead of what a test's head says
 #	LAB_KEEP	a directory for kernel logs, results, and what the tests left
@@ -93,11 +93,11 @@ recipe() # NAME
 {
 	case $1 in
 	base) echo base fast ;;
-	traced) echo "${LAB_SERIES:-all}" fast ;;
-	debug) echo "${LAB_SERIES:-all}" debug ;;
+	traced) echo "${LAB_SERIES:-tracepoints}" fast ;;
+	debug) echo "${LAB_SERIES:-tracepoints}" debug ;;
 	*)
 		[ -d "$here/$1" ] || { echo "lab: $1 is no kernel: base, traced, debug, or a directory of tests/lab" >&2; return 1; }
-		echo "${LAB_SERIES:-all}" fast "$here/$1"
+		echo "${LAB_SERIES:-tracepoints}" fast "$here/$1"
 		;;
 	esac
 }
