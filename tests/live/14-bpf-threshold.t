@@ -40,7 +40,8 @@ for line in sys.stdin:
     bad += not int(buckets[-1][0]) <= int(most)
 print(bad)')" 0 "buckets add up to their thread's count, and end below its longest wait"
 sleeper=$(grep ' meta: *hist\.[0-9]*=.* comm=thr-sleeper' a.txt)
-within "$(sed 's/.* count=\([0-9]*\) .*/\1/' <<<"$sleeper")" 200 220 "every wait of the sleeper was counted"
+# A sleep that is over before the task has left its CPU is no wait: a few on a busy machine.
+within "$(sed 's/.* count=\([0-9]*\) .*/\1/' <<<"$sleeper")" 195 220 "every wait of the sleeper was counted"
 
 # What is in the file: the sleeper's waits above 2 ms, and no shorter ones.
 "$SCHEDLAT" timehist -j --comm thr-sleeper a.dat >waits.json
