@@ -25,6 +25,9 @@ enum need {
 	NEED_EEVDF,		/* the state of the queues, which only the bpf backend sees */
 	NEED_EEVDF_GROUPS,
 	NEED_EEVDF_BUDDY,
+	NEED_MIN_SLICE,		/* these three are told by patched kernels only */
+	NEED_ENERGY,
+	NEED_PUSH,
 	NEED_NOT_RECORDED,	/* no tracepoint of a stock kernel tells it */
 };
 
@@ -54,11 +57,14 @@ static enum need need_of(enum sl_cause cause)
 		return NEED_EEVDF_BUDDY;
 	case SL_CAUSE_GROUP_LEVEL:
 		return NEED_EEVDF_GROUPS;
-	case SL_CAUSE_STOLEN:
 	case SL_CAUSE_MIN_SLICE_CHOICE:
+		return NEED_MIN_SLICE;
 	case SL_CAUSE_ENERGY_CHOICE:
+		return NEED_ENERGY;
 	case SL_CAUSE_PUSH_MISSED:
 	case SL_CAUSE_PUSH_FAILED:
+		return NEED_PUSH;
+	case SL_CAUSE_STOLEN:
 		return NEED_NOT_RECORDED;
 	case SL_CAUSE_LOST_DATA:
 	case SL_CAUSE_STOP_CLASS:
@@ -132,6 +138,12 @@ static bool assessable(const struct sl_probe *probe, enum sl_cause cause)
 		return eevdf && caps->has_groups;
 	case NEED_EEVDF_BUDDY:
 		return eevdf && caps->has_buddy;
+	case NEED_MIN_SLICE:
+		return has_kind(probe, SL_EV_MIN_SLICE);
+	case NEED_ENERGY:
+		return has_kind(probe, SL_EV_SELECT) || has_kind(probe, SL_EV_ENERGY_CHOICE);
+	case NEED_PUSH:
+		return has_kind(probe, SL_EV_PUSH);
 	case NEED_NOT_RECORDED:
 		break;
 	}
@@ -144,10 +156,10 @@ static bool is_tracepoint(const struct sl_event_desc *desc)
 	return strcmp(desc->system, "schedlat") != 0;
 }
 
-/* By them a kernel tells its decisions: kernel-patches/tracepoints. */
+/* By them a kernel tells its decisions: kernel-patches. */
 static bool tells_decisions(const struct sl_event_desc *desc)
 {
-	return desc->kind >= SL_EV_WAKEUP_PREEMPT && desc->kind <= SL_EV_RESCHED_FAIR;
+	return desc->kind >= SL_EV_WAKEUP_PREEMPT && desc->kind <= SL_EV_PUSH;
 }
 
 static unsigned int count_events(const struct sl_probe *probe, enum sl_probe_answer answer, bool decisions)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What the bpf backend records: every reader can read it, and it adds up.
+contract=$(realpath "$(dirname "$0")/../../kernel-patches/contract")
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
@@ -46,6 +47,10 @@ is "$(meta a.dat bpf.unknown_resched)" 0 "every request to stop was understood"
 is "$(tr , '\n' <<<"$(meta a.dat bpf.probes)" | wc -l)" \
 	$(($("$SCHEDLAT" check | sed -n 's/^ *probes *[0-9]* of \([0-9]*\).*/\1/p') - $(grep -c ' meta: *bpf.missing.' all.txt))) \
 	"a probe is attached, or its reason is there"
+basename -s .format "$contract"/*.format >told
+is "$(grep -cx sched_pick_fair told)" 1 "the contract of the kernel patches has its events"
+is "$("$SCHEDLAT" check | sed -n '/^ *events /,/^ *decisions /p' | grep -wFf told)" "" \
+	"check does not miss the events of kernel-patches among those of stock kernels"
 
 grep -vE '^cpus=| (meta|task): ' all.txt >a.txt
 is "$(wc -l <a.txt)" "$events" "and sees as many events as were counted"
