@@ -406,9 +406,8 @@ static int wind_up(struct sl_session *s, struct sl_command *command, int traced,
 	return traced < 0 ? traced : r;
 }
 
-static void session_clear(struct sl_session *s)
+void sl_session_clear(struct sl_session *s)
 {
-	close_backend(s);
 	sl_session_close_files(s);
 	sl_session_clear_stream(&s->stream);
 	sl_slice_keep_free(s->slice);
@@ -448,7 +447,8 @@ int sl_record_run(const struct sl_record_params *params, struct sl_record_result
 	}
 	if (command.pid)
 		sl_command_end(&command);
-	session_clear(&s);
+	close_backend(&s);
+	sl_session_clear(&s);
 	sl_command_clear(&command);
 	return r;
 }

@@ -95,6 +95,8 @@ int sl_session_open_files(struct sl_session *s, struct sl_err *err);
 int sl_session_assemble(struct sl_session *s, struct sl_err *err);
 void sl_session_close_files(struct sl_session *s);
 void sl_session_clear_stream(struct sl_stream *stream);
+/* Frees all that a session holds; its backend is closed by then. */
+void sl_session_clear(struct sl_session *s);
 /* One more temporary file there: a descriptor, or -errno. */
 int sl_session_temp_file(const struct sl_session *s);
 

@@ -206,16 +206,9 @@ void sl_watch_close(struct sl_watch *w)
 		w->ops->close(w);
 	if (s->state && s->backend->close(s, &err) < 0)
 		sl_session_note(s, err.msg);
-	sl_session_close_files(s);
+	sl_session_clear(s);
 	if (w->file_fd >= 0)
 		close(w->file_fd);
-	sl_session_clear_stream(&s->stream);
-	sl_kv_clear(&s->meta);
-	sl_kv_clear(&s->end_meta);
-	sl_tasks_clear(&s->start_tasks);
-	sl_tasks_clear(&s->end_tasks);
-	sl_cgroups_clear(&s->start_cgroups);
-	sl_cgroups_clear(&s->end_cgroups);
 	free(w->counted);
 	free(w);
 }

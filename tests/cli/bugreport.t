@@ -16,24 +16,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 import mkdat  # noqa: E402
 import sltext  # noqa: E402
+from tap import equal, finish, ok, skip  # noqa: E402
 
 SCHEDLAT = os.path.realpath(os.environ.get("SCHEDLAT", "./schedlat"))
 DEMO = HERE.parent / "data" / "demo.dat"
 GOLDEN = HERE.parent / "golden"
-number = failed = 0
-
-
-def ok(good, name, why=""):
-    global number, failed
-    number += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    for line in str(why).splitlines() if not good else ():
-        print(f"#   {line}")
-
-
-def equal(got, want, name):
-    ok(got == want, name, f"got:  {got!r}\nwant: {want!r}")
 
 
 def schedlat(*args, cwd=None):
@@ -120,8 +107,7 @@ def demo(tmp):
         lines = sum(1 for line in done.stdout.splitlines() if re.search(r"\d+\.\d+: (?!meta:|task:)", line))
         ok(abs(lines - events) <= events // 100, "trace-cmd prints its events", f"{lines} of {events}\n{done.stderr}")
     else:
-        print(f"ok {number + 1} - trace-cmd # SKIP not installed")
-        globals()["number"] += 1
+        skip("trace-cmd", "not installed")
     # what is left out of a copy can be copied again
     again = bugreport(tmp, "-i", trace, "--trace", "again.dat")
     ok("explains these waits exactly" in again, "a copy of the copy", again[-600:])
@@ -253,5 +239,4 @@ with tempfile.TemporaryDirectory() as name:
     top = pathlib.Path(name)
     for part in (demo, example, three_windows, redacted, limits, bad_input):
         part(top)
-print(f"1..{number}")
-sys.exit(1 if failed else 0)
+finish()

@@ -13,22 +13,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+from tap import equal, finish, ok  # noqa: E402
+
 SCHEDLAT = os.environ.get("SCHEDLAT", "./schedlat")
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
-number = failed = 0
-
-
-def ok(good, name, why=""):
-    global number, failed
-    number += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    for line in str(why).splitlines() if not good else ():
-        print(f"#   {line}")
-
-
-def equal(got, want, name):
-    ok(got == want, name, f"got:  {got!r}\nwant: {want!r}")
 
 
 def diff(*args):
@@ -306,5 +296,4 @@ with tempfile.TemporaryDirectory() as name:
     top = pathlib.Path(name)
     for part in (by_hand, one_side_only, significance, medians, bad_input, definitions, outputs):
         part(top)
-print(f"1..{number}")
-sys.exit(1 if failed else 0)
+finish()

@@ -10,6 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+from tap import finish, ok  # noqa: E402
+
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEDLAT = pathlib.Path(os.environ.get("SCHEDLAT", TOP / "build/schedlat")).resolve()
 DEMO = TOP / "tests/data/demo.dat"
@@ -18,16 +22,6 @@ PAGES = {
     "schedlat-diff.1": ["base.dat", "new.dat"] + [f"{side}{i}.dat" for side in ("base", "new") for i in range(1, 5)],
     "schedlat-bugreport.1": ["schedlat.dat"],
 }
-number = failed = 0
-
-
-def ok(good, name, why=""):
-    global number, failed
-    number += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    for line in str(why).splitlines() if not good else ():
-        print(f"#   {line}")
 
 
 def examples(page):
@@ -60,5 +54,4 @@ for page, inputs in PAGES.items():
             written = [size for _, size, _ in listing(tmp) - before]
             ok(done.returncode == 0 and (done.stdout or written) and all(written), f"{page}: {command}",
                f"exit {done.returncode}\n{done.stderr}")
-print(f"1..{number}")
-sys.exit(1 if failed else 0)
+finish()

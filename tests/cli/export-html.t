@@ -16,21 +16,13 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 import cdp  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
 
 SCHEDLAT = os.environ.get("SCHEDLAT", "./schedlat")
 TOP = HERE.parent.parent
 GOLDEN = HERE.parent / "golden"
 DEMO = HERE.parent / "data" / "demo.dat"
 KEEP = os.environ.get("SL_SCREENSHOTS")
-number = 0
-
-
-def ok(good, name, *why):
-    global number
-    number += 1
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    for line in "\n".join(map(str, why)).splitlines()[:30] if not good else ():
-        print(f"#   {line}")
 
 
 def schedlat(*args):
@@ -233,5 +225,5 @@ with tempfile.TemporaryDirectory() as name:
         with cdp.Browser() as browser:
             examine(browser)
     else:
-        ok(True, "the page in a browser # SKIP chromium is not installed")
-print(f"1..{number}")
+        skip("the page in a browser", "chromium is not installed")
+finish()

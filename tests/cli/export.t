@@ -19,20 +19,12 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 import perfetto  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
 
 SCHEDLAT = os.environ.get("SCHEDLAT", "./schedlat")
 GOLDEN = HERE.parent / "golden"
 DEMO = HERE.parent / "data" / "demo.dat"
 WAIT_NAME = re.compile(r"(wake|preempt|fork) wait(?:: ([\w-]+))?$")
-number = 0
-
-
-def ok(good, name, *why):
-    global number
-    number += 1
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    for line in "\n".join(map(str, why)).splitlines()[:30] if not good else ():
-        print(f"#   {line}")
 
 
 def schedlat(*args):
@@ -251,7 +243,7 @@ with tempfile.TemporaryDirectory() as name:
         ok(done.returncode == 0 and not unknown and text.count("\npacket {") + 1 ==
            len(perfetto.decode("Trace", data)["packet"]), "protoc reads the same", done.stderr, unknown[:5])
     else:
-        ok(True, "protoc reads the same # SKIP protobuf-compiler is not installed")
+        skip("protoc reads the same", "protobuf-compiler is not installed")
 
     # Names that would break a format.
     hostile = tmp / "hostile.txt"
@@ -311,4 +303,4 @@ os.close(side)
 two = [export(kind, DEMO, "--threads=2") == export(kind, DEMO) for kind in
        ("perfetto", "folded", "csv", "jsonl")]
 ok(all(two), "two threads write the same bytes", two)
-print(f"1..{number}")
+finish()
